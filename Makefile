@@ -16,6 +16,9 @@ PY := $(VENV)/bin/python
 # The S3 server of the tests of object stores.
 S3_SERVER := build/bin/versitygw
 
+# The Kafka broker of the tests: its jars are beside this file.
+KAFKA_BROKER := build/kafka/.complete
+
 # How many processes share the tests among them: make JOBS=1 test
 JOBS ?= 2
 
@@ -34,6 +37,10 @@ demo: $(READY) ## stream an hour of connections through the intrusion query on S
 test: $(READY) ## run the tests, doc examples included (ARGS='tests/engine -k java' for some)
 	$(PY) -m pytest -n $(JOBS) --dist loadfile $(or $(ARGS),-m 'not long')
 
+.PHONY: test-doors
+test-doors: $(READY) ## run the tests against mosquitto, PostgreSQL and servers of webhooks
+	$(PY) -m pytest tests/engine/sources/mqtt tests/engine/sinks/postgresql tests/engine/sinks/webhook tests/service/feeds $(ARGS)
+
 .PHONY: test-long
 test-long: $(READY) ## run what takes minutes: killed processes, database servers, many simulated worlds
 	$(PY) -m pytest -n $(JOBS) --dist loadfile -m long --timeout=600 $(ARGS)
@@ -41,6 +48,10 @@ test-long: $(READY) ## run what takes minutes: killed processes, database server
 .PHONY: test-conformance-deep
 test-conformance-deep: $(READY) ## search far longer for a difference between reference, kernels and Spark
 	HYPOTHESIS_PROFILE=deep $(PY) -m pytest tests/conformance --timeout=3600 $(ARGS)
+
+.PHONY: test-api
+test-api: $(READY) ## call the service in every way that its description allows, and in many that it does not (ARGS='--requests 2000')
+	$(PY) -m tests.service.fuzzing $(ARGS)
 
 .PHONY: test-networks
 test-networks: $(READY) ## compare 10,000 random networks with their meaning (ARGS='--networks 500 --first 7')
@@ -59,6 +70,16 @@ test-crash-short: $(READY) ## kill nodes for two minutes, and compare what comes
 test-objects: $(READY) $(S3_SERVER) ## kill drivers and lose their disks on an S3 server, which Go builds (ARGS='--kills 50 --losses 20'); long
 	$(PY) -m pytest tests/objects --timeout=600
 	$(PY) -m tests.crash.campaign --root s3 --runner light --kills 12 --losses 5 --events 80 $(ARGS)
+
+.PHONY: test-kafka
+test-kafka: $(READY) $(KAFKA_BROKER) ## test Kafka in and out with a broker that Maven fetches, and kill node, client and broker (ARGS='--kills 50')
+	$(PY) -m pytest tests/kafka --timeout=600
+	$(PY) -m tests.kafka.campaign --kills 3 $(ARGS)
+
+$(KAFKA_BROKER): tests/kafka/pom.xml
+	mvn --quiet --batch-mode --file tests/kafka/pom.xml dependency:copy-dependencies -DincludeScope=runtime \
+		-DoutputDirectory=$(CURDIR)/build/kafka/lib
+	touch $@
 
 $(S3_SERVER):
 	GOBIN=$(CURDIR)/build/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
@@ -115,6 +136,10 @@ bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, b
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)
 
+.PHONY: bench-service
+bench-service: $(READY) ## measure the service: Flight, HTTP, stalled subscribers, Kafka (ARGS='flight http' for some)
+	$(PY) -m benchmarks.service $(ARGS)
+
 .PHONY: bench-scale
 bench-scale: $(READY) ## measure how cost grows with outputs, boxes, superboxes, windows and tuples (ARGS='choosing planning' for some)
 	$(PY) -m benchmarks.scale $(ARGS)
@@ -139,6 +164,38 @@ experiments: $(READY) ## run the papers' experiments on the distributed policies
 bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million tuples
 	$(PY) -m benchmarks.linear $(ARGS)
 
+##@ The editor (`web/`)
+
+# The packages of web/package-lock.json; npm is the machine's, or a wheel's where there is none.
+WEB_READY := web/node_modules/.complete
+
+$(WEB_READY): web/package.json web/package-lock.json scripts/npm
+	scripts/npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: web
+web: $(WEB_READY) ## build the editor, which `australis serve` then has at /
+	scripts/npm run build
+
+.PHONY: test-web
+test-web: $(READY) web ## build the editor and try it in Chromium against a node (ARGS='-g demo' for some, CHROMIUM=path)
+	scripts/npm test
+	scripts/npm run e2e -- $(ARGS)
+
+.PHONY: bench-web
+bench-web: $(READY) web ## measure the editor in Chromium: paint, pan and zoom with 1,000 boxes, live figures; the last line is JSON
+	scripts/npm run bench --silent
+
+.PHONY: screenshots
+screenshots: $(READY) web ## take the pictures of the editor in docs/pictures
+	scripts/npm run screenshots
+
+.PHONY: test-web-model
+test-web-model: $(WEB_READY) ## run the tests of the editor's graph model, and its style and types
+	scripts/npm run lint
+	scripts/npm run types
+	scripts/npm test
+
 ##@ Change it
 
 .PHONY: format
@@ -153,7 +210,7 @@ docs: $(READY) ## regenerate pages and pictures, and check the rest
 .PHONY: lock
 lock: ## pin what pyproject.toml asks for in requirements.lock (ARGS=--upgrade for newer versions)
 	@[ -x $(VENV)/bin/uv ] || scripts/setup
-	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra postgresql --extra s3 --extra simulation --output-file requirements.lock \
+	$(VENV)/bin/uv pip compile pyproject.toml --extra dev --extra jre --extra mqtt --extra otel --extra kafka --extra postgresql --extra s3 --extra simulation --output-file requirements.lock \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(ARGS)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         register_function,
         register_scalar,
     )
+    from australis.client import connect, connect_async
     from australis.engine import Node
     from australis.errors import AlgebraError, AustralisError
 else:
@@ -51,6 +52,8 @@ else:
                 "register_function",
                 "register_scalar",
             ),
+            "client.async_client": ("connect_async",),
+            "client.client": ("connect",),
             "engine.node": ("Node",),
             "errors": ("AlgebraError", "AustralisError"),
         },
@@ -70,6 +73,8 @@ __all__ = [
     "Store",
     "Stream",
     "ValueGraph",
+    "connect",
+    "connect_async",
     "dumps",
     "load",
     "loads",

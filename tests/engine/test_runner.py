@@ -73,7 +73,7 @@ def test_options_of_spark_are_refused_with_a_runner_of_ones_own() -> None:
 
 def test_what_is_no_runner_is_refused(tmp_path: Path) -> None:
     wrong: Any = object()
-    with pytest.raises(EngineError, match="runner: is a object; expected a Runner, or a SparkSession"):
+    with pytest.raises(EngineError, match="runner: is a object; expected a Runner, or spark=session"):
         Node(tmp_path / "root", runner=wrong)
     # The root is free again.
     Node(tmp_path / "root", runner=InProcess()).stop()

@@ -31,7 +31,7 @@ from tests.roots.make_root import (
 from australis import Node
 from australis.engine.deliver.subscriptions import Subscriptions
 from australis.engine.history import read_history
-from australis.engine.ledger import OpenRoot, plan_in
+from australis.engine.ledger import OpenRoot, Receipt, plan_in
 from australis.engine.ledger.schema import OLDEST, VERSION
 from australis.engine.observe.inspect import look
 from australis.engine.observe.statistics import statistics_of
@@ -153,6 +153,17 @@ def test_a_root_is_migrated_and_continues(root: Path, known: dict[str, Any]) -> 
     whole = [(k, v) for rows in (*EVENTS, *MORE) for k, _, v in rows if v is not None]
     assert asked == [k for k, _ in whole if k == 2]
     assert kept == [k for k, _ in whole]
+
+
+def test_receipts_are_kept_from_version_8_on(kept: str, root: Path) -> None:
+    opened = OpenRoot(Root.of(root))
+    try:
+        found = opened.ledger.catalog.receipt("someone", "last")
+        end = opened.ledger.catalog.log_end()
+    finally:
+        opened.close()
+    rows = len(EVENTS[-1])
+    assert found == (None if kept < "v8" else ("event", Receipt(rows, 0, end, is_repeated=True)))
 
 
 @pytest.mark.parametrize("partitions", [1, 3])

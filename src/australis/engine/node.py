@@ -16,10 +16,11 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.engine import observe
+from australis.engine import spark as on_spark
 from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
-from australis.engine.deliver import ROWS_MOST, Attached, Subscription
+from australis.engine.deliver import ROWS_MOST, Attached, Follower, Subscription, Tap
 from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
 from australis.engine.ingest import Arrival, Ingest, Position, Pushed, moment
@@ -27,7 +28,9 @@ from australis.engine.ledger import (
     DISK,
     NETWORK,
     Entry,
+    Key,
     OpenRoot,
+    Receipt,
     Recent,
     Record,
     all_so_far,
@@ -38,6 +41,7 @@ from australis.engine.observe import (
     WINDOW_S,
     QualityReport,
     Statistics,
+    TrainTimes,
     live,
     monitor,
     statistics_of,
@@ -50,12 +54,12 @@ from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
 from australis.engine.train import Train
-from australis.errors import EngineError, Problem
+from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from australis.engine.observe import Metrics
 
@@ -73,7 +77,8 @@ class Node:
         self,
         root: str | Path | None = None,
         *,
-        runner: str | Runner | SparkSession = SPARK,
+        runner: str | Runner = SPARK,
+        spark: SparkSession | None = None,
         master: str | None = None,
         discipline: str | None = None,
         way: str = Way.FUSED,
@@ -114,7 +119,9 @@ class Node:
             optimise=optimise,
             disk=disk,
         )
-        make_runner = choose_runner(runner, way=self.settings.way, master=master, options=spark_options)
+        make_runner = choose_runner(
+            runner, session=spark, way=self.settings.way, master=master, options=spark_options
+        )
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
         self._threads = threads
@@ -135,7 +142,9 @@ class Node:
         self.control: ControlServer | None = None
         """The control channel for other processes of this machine, if it is enabled."""
         try:
-            self.metrics = None if metrics is None else observe.Metrics(self._known, metrics)
+            self.metrics = (
+                None if metrics is None else observe.Metrics(self._known, metrics, lambda: self.train_times)
+            )
             self.control = self._open_control(catalog) if control else None
             self._runner = make_runner()
             self._owns_runner = self._runner is not runner
@@ -263,6 +272,15 @@ class Node:
         _log.info("%s is changed%s: %s", network.name, self._since(began), lines)
         return difference
 
+    def cancel_change(self) -> None:
+        """Give up a change that is under way, unless it has come to its last step; then nothing changes."""
+        self._switching.cancel()
+
+    @property
+    def change_stage(self) -> str:
+        """What a change that is under way is doing: preparing, draining or switching; empty without one."""
+        return self._switching.stage
+
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points or stored tables.
 
@@ -291,8 +309,25 @@ class Node:
 
     def recorded(self) -> Network | None:
         """The network that the root holds, as it was drawn, even before it is deployed again."""
+        if self._switch is not None and not self._stopped:
+            return self._switch.record.network
         known = self._ledger.catalog.meta(NETWORK)
         return None if known is None else Record.from_json(known).network
+
+    def remove(self) -> None:
+        """Forget the network that the root holds, with all that it keeps, before one is deployed here.
+
+        The numbers of the log continue with the next network. A crash leaves all of it, or nothing.
+        """
+        if self._running is not None:
+            raise EngineError(Problem(self.root.uri, "runs a network", "another Node on this root"))
+        with self._ledger.change() as change:
+            change.forget_network()
+
+    @property
+    def log_end(self) -> int:
+        """The sequence number that the next event begins with."""
+        return self._ledger.catalog.log_end()
 
     def attached(self) -> dict[str, Network]:
         """The ad hoc queries that are attached, by name."""
@@ -308,6 +343,8 @@ class Node:
         now: int | None = None,
         rejected: Sequence[Rejected] = (),
         position: Position | None = None,
+        key: Key | None = None,
+        wait_s: float | None = None,
     ) -> int | None:
         """Push tuples to an input as one batch; durable when this returns. Returns the end of the log.
 
@@ -315,17 +352,38 @@ class Node:
         pandas, Spark or Polars. `rejected` are rows that did not become tuples, for the quarantine.
         `position` is the name of a source and how far it has come, committed with the tuples: `position()`
         reports it after a restart. If it is a number, repeated pushes are recognised: a push whose number is
-        not above the last one of its source stores nothing and returns None.
+        not above the last one of its source stores nothing and returns None. A `key` does the same for a
+        caller without a source. With `wait_s`, `Busy` is raised if there is no room after so many seconds.
+        """
+        return self.admit(
+            name, batch, now=now, rejected=rejected, position=position, key=key, wait_s=wait_s
+        ).end
+
+    def admit(
+        self,
+        name: str,
+        batch: Pushed,
+        *,
+        now: int | None = None,
+        rejected: Sequence[Rejected] = (),
+        position: Position | None = None,
+        key: Key | None = None,
+        wait_s: float | None = None,
+    ) -> Receipt:
+        """Push tuples to an input as `push` does; returns what came of them.
+
+        The receipt of a push with a `key` is kept: a push with the same key and digest stores nothing and
+        gets the same receipt, and one with another digest raises `KeyReused`.
         """
         ingest = self._deployed.ingest
         ingest.check_stream(name)
-        if ingest.is_repeated(position):
-            return None
-        self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}")
+        if (known := ingest.known(name, key, position)) is not None:
+            return known
+        self._deployed.back_pressure.wait(f"{self._ledger.plan.network.name}.{name}", wait_s)
         arrived = self._moment(now)
         with self._ledger.writing():
-            segment = ingest.store(name, batch, arrived)
-            return ingest.append(Arrival(name, segment, arrived, rejected=rejected, position=position))
+            stored = ingest.store(name, batch, arrived)
+            return ingest.admit(Arrival(name, stored, arrived, rejected=rejected, position=position, key=key))
 
     def adopt(
         self, name: str, path: str | Path, *, now: int | None = None, position: Position | None = None
@@ -378,6 +436,25 @@ class Node:
         """Start no more trains, and wait for the running ones to finish."""
         self._deployed.loop.pause()
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether trains wait for `resume`, after `pause`."""
+        return self._deployed.state.paused
+
+    @property
+    def is_deployed(self) -> bool:
+        """Whether the node runs a network."""
+        return self._running is not None and not self._stopped
+
+    def failures(self) -> dict[str, AustralisError]:
+        """The ad hoc queries that a failed train has stopped, and why it failed."""
+        return dict(self._deployed.state.failed)
+
+    @property
+    def train_times(self) -> TrainTimes | None:
+        """How long trains take and how often they fail, if a network is deployed."""
+        return None if self._running is None else self._running.loop.times
+
     def check(self) -> None:
         """Raise the error that has stopped the trains, if there is one."""
         self._deployed.state.check()
@@ -393,6 +470,16 @@ class Node:
     def on_train(self, heard: Callable[[Train], None]) -> None:
         """Call `heard` after every train that is committed."""
         self._deployed.loop.heard = heard
+
+    def listen(self, told: Callable[[], None]) -> Callable[[], None]:
+        """Call `told` after every train as well, besides others; returns what ends that."""
+        loop = self._deployed.loop
+        loop.listeners = (*loop.listeners, told)
+
+        def end() -> None:
+            loop.listeners = tuple(each for each in loop.listeners if each is not told)
+
+        return end
 
     def statistics(self) -> Statistics:
         """The statistics of boxes, queues and outputs."""
@@ -439,6 +526,19 @@ class Node:
         """
         return self._deployed.subscriptions.read(output, begin, end)
 
+    def frame(
+        self, output: str, begin: int = 0, end: int | None = None, *, hold_s: float = 3600.0
+    ) -> DataFrame:
+        """What `read` returns, as a Spark DataFrame whose tasks read the files; only `#seq` orders it.
+
+        It holds what was kept when it was made. Its files stay for `hold_s` seconds, also when the node
+        merges them or no longer needs them.
+        """
+        session = self.spark
+        return on_spark.frame_of(
+            session, self.root, self._deployed.subscriptions.hold(output, begin, end, hold_s)
+        )
+
     def kept(self, output: str, begin: int = 0, rows: int | None = None) -> Kept:
         """How much an output keeps from a sequence number on; with `rows`, at most about so many tuples."""
         running = self._deployed
@@ -479,6 +579,25 @@ class Node:
         """
         return self._deployed.subscriptions.subscribe(output, consumer, follow, rows)
 
+    def follow(self, output: str, begin: int | None = None) -> Follower:
+        """A reader of an output that begins at any number that is kept, or with what comes next.
+
+        Nothing is kept for it: it is told which numbers it has missed.
+        """
+        return self._deployed.subscriptions.follow(output, begin)
+
+    def window(self, output: str, tuples: int, size: int, since: int = 0) -> int:
+        """From which number on an output keeps at most so many tuples and bytes, none older than a time."""
+        return self._deployed.subscriptions.window(output, tuples, size, since)
+
+    def peek(self, arc: str, limit: int = 100) -> pa.Table:
+        """The first tuples that wait on an arc now, with `#ts` and `#seq`; they stay there."""
+        return self._deployed.subscriptions.peek(arc, limit)
+
+    def tap(self, arc: str, limit: int = 100) -> Tap:
+        """Samples of what passes an arc from now on, each of at most so many tuples."""
+        return self._deployed.subscriptions.tap(arc, limit)
+
     def consumer(self, consumer: str, output: str) -> tuple[int, str | None]:
         """How far a consumer has come: the number after its last tuple, and its own note of it."""
         return self._deployed.subscriptions.consumer(consumer, output)
@@ -489,6 +608,10 @@ class Node:
         On a stopped node this does nothing: the tuples are delivered again when the root is opened again.
         """
         (self._running or self._deployed).subscriptions.acknowledge(consumer, output, seq, position)
+
+    def has_output(self, name: str) -> bool:
+        """Whether the network has an output of this name now."""
+        return name in self._ledger.plan.outputs
 
     def discard(self, output: str) -> None:
         """Keep nothing of an output for readers, neither what it has nor what it will receive."""

@@ -53,8 +53,9 @@ class SessionRunner(Runner, Protocol):
 
 
 def choose_runner(
-    given: str | Runner | SparkSession,
+    given: str | Runner,
     *,
+    session: SparkSession | None = None,
     way: Way = Way.FUSED,
     master: str | None = None,
     options: Mapping[str, str] | None = None,
@@ -63,6 +64,9 @@ def choose_runner(
 
     `master` and `options` apply to a Spark session that is started here, the way `spark` to any Spark.
     """
+    if session is not None:
+        _refuse_beside_session(runner=None if given == SPARK else given, master=master, spark_options=options)
+        return partial(_on_session, session, way)
     if given == SPARK:
         return partial(_start_spark, master or MASTER, way, options)
     _refuse("master", master is not None, given)
@@ -71,7 +75,8 @@ def choose_runner(
         _refuse("way='spark'", way is Way.SPARK, given)
     if isinstance(given, str):
         return partial(_start_light, light_tasks(given))
-    return (lambda: given) if isinstance(given, Runner) else partial(_on_session, given, way)
+    _check_runner(given)
+    return lambda: given
 
 
 def light_tasks(name: str) -> int | None:
@@ -82,9 +87,15 @@ def light_tasks(name: str) -> int | None:
     """
     found = _LIGHT.fullmatch(name)
     if found is None:
-        expected = f"{SPARK}, {LIGHT}, {LIGHT}[4] for four tasks at a time, a Runner or a SparkSession"
+        expected = f"{SPARK}, {LIGHT}, {LIGHT}[4] for four tasks at a time, or a Runner"
         raise EngineError(Problem("runner", f"is {name!r}", expected))
     return int(found[1]) if found[1] else None
+
+
+def _check_runner(given: object) -> None:
+    if not isinstance(given, Runner):
+        expected = "a Runner, or spark=session for a SparkSession"
+        raise EngineError(Problem("runner", f"is a {type(given).__name__}", expected))
 
 
 def _refuse(option: str, is_given: bool, runner: object) -> None:
@@ -92,6 +103,14 @@ def _refuse(option: str, is_given: bool, runner: object) -> None:
     if is_given:
         name = repr(runner) if isinstance(runner, str) else f"a {type(runner).__name__}"
         raise EngineError(Problem(option, f"is not for the runner {name}", f"runner={SPARK!r}"))
+
+
+def _refuse_beside_session(**given: object) -> None:
+    """Refuse what a session of the user has decided already."""
+    for option, value in given.items():
+        if value is not None:
+            what = "is not for a session of your own, which runs already"
+            raise EngineError(Problem(option, what, "spark=session alone, or the options without it"))
 
 
 # Each is imported when it is chosen, by its package: Spark is slow to load, and may not be installed.

@@ -82,7 +82,7 @@ def assemble(
         workers=settings.in_flight,
     )
     back_pressure = BackPressure(settings.disk, ledger, state)
-    subscriptions = Subscriptions(ledger, state, clock)
+    subscriptions = Subscriptions(ledger, state, clock, threads)
     return Running(
         ledger, state, ingest, tables, keeper, steering, dispatch, loop, back_pressure, subscriptions, clock
     )

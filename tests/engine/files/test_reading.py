@@ -247,6 +247,15 @@ def test_a_number_in_json_is_no_time(tmp_path: Path) -> None:
     assert batch.table.num_rows == 1
 
 
+@pytest.mark.parametrize("first", ["null", "1", '"x"', "true"])
+def test_a_first_line_that_is_no_object_is_rejected_like_any_other(tmp_path: Path, first: str) -> None:
+    # Arrow's own reader ends the process where the first value is null.
+    batch = read(json_file(tmp_path, f'{first}\n{{"sid": 1}}\n'))
+    assert [row["sid"] for row in batch.table.to_pylist()] == [1]
+    assert len(batch.rejected) == 1
+    assert "no JSON object" in batch.rejected[0].reason
+
+
 def test_json_lines_that_do_not_fit(tmp_path: Path) -> None:
     good = [f'{{"sid": {n}, "pos": {n}}}\n' for n in range(1000)]
     good[600:609] = [

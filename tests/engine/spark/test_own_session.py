@@ -27,7 +27,7 @@ def test_it_runs_trains_and_stays_as_it_is(spark: SparkSession, tmp_path: Path, 
         own.conf.set(name, value)
     net = NetworkBuilder("n")
     net.input("s", "text string").map({"number": "cast(text as int)"}).output("numbers")
-    with Node(tmp_path / "root", runner=own, way=way) as node:
+    with Node(tmp_path / "root", spark=own, way=way) as node:
         assert node.spark is own
         node.deploy(net.build())
         node.push("s", pa.table({"text": ["1", "one", "2"]}))
@@ -55,6 +55,6 @@ def test_a_plain_node_shares_the_spark_of_its_process_and_leaves_its_settings(
 def test_one_that_was_stopped(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark.sparkContext, "_jsc", None)
     with pytest.raises(
-        EngineError, match="runner: is a SparkSession that was stopped; expected one that runs"
+        EngineError, match="spark: is a SparkSession that was stopped; expected one that runs"
     ):
-        Node(tmp_path / "root", runner=spark)
+        Node(tmp_path / "root", spark=spark)

@@ -36,6 +36,9 @@ class _Ready:
     arrivals: Sequence[Arrival]
 
 
+_PREPARING, _DRAINING, _SWITCHING = "preparing", "draining", "switching"
+
+
 class Switch:
     """Switches a running network from record to record, one at a time."""
 
@@ -45,6 +48,15 @@ class Switch:
         self._running, self._prepare_runner, self.record = running, prepare, record
         self._ledger, self._loop, self._state = running.ledger, running.loop, running.state
         self._turn = threads.lock()
+        self._is_cancelled = False
+        self.stage = ""
+        """What a switch that is under way is doing; empty if none is."""
+
+    def cancel(self) -> None:
+        """Give up a switch that is under way, unless it has come to its last step."""
+        with self._ledger.guard as guard:
+            self._is_cancelled = self.stage in (_PREPARING, _DRAINING)
+            guard.notify()
 
     def difference(self, record: Record) -> Difference:
         """What a switch would do."""
@@ -62,17 +74,39 @@ class Switch:
 
         `arrivals` are logged before the first train of the new plan.
         """
-        with self._turn, self._ledger.writing():
+        with self._turn, self._staged(), self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
             takeover = self._takeover(record)
             found = self._difference(record, takeover)
+            self._enter(_DRAINING)
             # What is taken over are files by name: no merge of layers may replace them meanwhile.
             with self._hold(takeover) as meeting, self._ledger.merging:
+                self._enter(_SWITCHING)
                 ready = self._prepare(takeover, arrivals(record))
                 with self._loop.turn, self._running.ingest.turn:
                     self._switch(takeover, record, ready, meeting)
             return found
+
+    @contextmanager
+    def _staged(self) -> Iterator[None]:
+        """Begin a switch, and end it."""
+        self._is_cancelled, self.stage = False, _PREPARING
+        try:
+            yield
+        finally:
+            self.stage = ""
+
+    def _enter(self, stage: str) -> None:
+        """Come to the next stage, unless the switch is cancelled."""
+        with self._ledger.guard:
+            self._check_wanted()
+            self.stage = stage
+
+    def _check_wanted(self) -> None:
+        if self._is_cancelled:
+            what = "the change was cancelled; nothing has changed"
+            raise EngineError(Problem(self._ledger.plan.network.name, what))
 
     def _takeover(self, record: Record) -> Takeover:
         return Takeover(Cut.of(self.record), Cut.of(record))
@@ -104,6 +138,7 @@ class Switch:
 
     def _wait_until(self, happened: Callable[[], bool], check: Callable[[], None] = lambda: None) -> None:
         def check_all() -> None:
+            self._check_wanted()
             self._state.check_going(self._ledger.plan.network.name, "it could be changed")
             check()
 

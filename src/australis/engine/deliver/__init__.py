@@ -10,7 +10,10 @@ from australis.lazy import lazy_exports
 if TYPE_CHECKING:
     from australis.engine.deliver.attached import Attached
     from australis.engine.deliver.consumers import ROWS_MOST
+    from australis.engine.deliver.following import Follower, Over, Part
     from australis.engine.deliver.forgetting import forget
+    from australis.engine.deliver.holds import Holds
+    from australis.engine.deliver.looking import Tap
     from australis.engine.deliver.subscription import Subscription
     from australis.engine.deliver.subscriptions import Subscriptions
 else:
@@ -19,7 +22,10 @@ else:
         {
             "attached": ("Attached",),
             "consumers": ("ROWS_MOST",),
+            "following": ("Follower", "Over", "Part"),
             "forgetting": ("forget",),
+            "looking": ("Tap",),
+            "holds": ("Holds",),
             "subscription": ("Subscription",),
             "subscriptions": ("Subscriptions",),
         },
@@ -28,7 +34,12 @@ else:
 __all__ = [
     "ROWS_MOST",
     "Attached",
+    "Follower",
+    "Holds",
+    "Over",
+    "Part",
     "Subscription",
     "Subscriptions",
+    "Tap",
     "forget",
 ]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from australis.algebra.guards import is_a, shown
 from australis.algebra.schema import Schema
-from australis.engine.ledger import Ledger, Queues, unneeded
+from australis.engine.ledger import Ledger, Queues, expire
 from australis.engine.sinks import Kept
 from australis.engine.store import SEQ, Root, Segment, merged, read_segment
 from australis.errors import EngineError, Problem
@@ -43,7 +43,7 @@ class Consumers:
             if seq < change.queues.consumers.get((consumer, output), 0):
                 return
             change.set_consumer(consumer, output, seq, position)
-            change.drop_segments(unneeded(change.queues, [arc], self._clock()))
+            expire(change, [arc], self._clock())
 
     def check(self, output: str, seq: int) -> None:
         """Refuse a number that no consumer can have reached."""
@@ -64,8 +64,7 @@ class Consumers:
             arc = arc_of(change.queues, output)
             _check_known(change.queues, consumer, output)
             change.drop_consumer(consumer, output)
-            dropped = unneeded(change.queues, [arc], self._clock())
-            change.drop_segments(dropped)
+            dropped = expire(change, [arc], self._clock())
         return sum(segment.rows for segment in dropped)
 
 

@@ -9,13 +9,19 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from australis.algebra.schema import Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.deliver.consumers import Consumers, arc_of, kept, next_cut, read
+from australis.engine.deliver.following import Follower, window_begin
 from australis.engine.deliver.fraction import delivered, labelled
+from australis.engine.deliver.holds import Holds
+from australis.engine.deliver.looking import Tap, peek
 from australis.engine.deliver.subscription import Ending, Readers, Subscription
 from australis.engine.ledger import ALL, Ledger, Queues
 from australis.engine.run_state import RunState
 from australis.engine.sinks import Kept
+from australis.engine.store import Segment
+from australis.engine.threads import SYSTEM, Threads
 from australis.errors import EngineError
 
 NOBODY = "nobody"
@@ -36,12 +42,25 @@ class _Reading:
     ending: Ending
 
 
+@dataclass(frozen=True)
+class HeldFiles:
+    """The segments of an output that have its tuples from `begin` up to `end`, and others."""
+
+    schema: Schema
+    segments: tuple[Segment, ...]
+    begin: int
+    end: int
+
+
 class Subscriptions:
     """The outputs of a running network."""
 
-    def __init__(self, ledger: Ledger, state: RunState, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, ledger: Ledger, state: RunState, clock: Callable[[], int], threads: Threads = SYSTEM
+    ) -> None:
         self._ledger, self._root, self._state = ledger, ledger.root, state
         self._consumers, self._readers = Consumers(ledger, clock), Readers()
+        self._holds = Holds(ledger, threads)
         self._is_closed = False
 
     def close(self) -> None:
@@ -49,6 +68,7 @@ class Subscriptions:
         with self._ledger.guard as guard:
             self._is_closed = True
             guard.notify()
+        self._holds.close()
 
     def read(self, output: str, begin: int = 0, end: int | None = None) -> pa.Table:
         """What an output keeps from `begin` up to `end`: its attributes, `#ts` and `#seq`."""
@@ -56,6 +76,14 @@ class Subscriptions:
             arc = arc_of(queues, output)
             schema, last = queues.plan.arcs[arc].schema, queues.arc_end(arc) if end is None else end
             return read(self._root, schema, queues.segments[arc], begin, last)
+
+    def hold(self, output: str, begin: int, end: int | None, seconds: float) -> HeldFiles:
+        """The files of what `read` would return; they stay for so many seconds."""
+        arc_of(self._ledger.queues, output)
+        queues = self._holds.take(seconds)
+        arc = arc_of(queues, output)
+        last = queues.arc_end(arc) if end is None else end
+        return HeldFiles(queues.plan.arcs[arc].schema, tuple(queues.segments[arc]), begin, last)
 
     def kept(self, output: str, begin: int = 0, rows: int | None = None) -> Kept:
         """How much an output keeps from a number on; with `rows`, at most about so many tuples."""
@@ -79,6 +107,22 @@ class Subscriptions:
             return self._tables(_Reading(output, consumer, life, last, rows, ending), seq)
 
         return Subscription((self._readers, (consumer, output, life), path), begin, self._wake)
+
+    def follow(self, output: str, begin: int | None) -> Follower:
+        """A reader of an output that begins at a number, or with what comes next; nothing is kept for it."""
+        return Follower(self._ledger, output, begin, lambda: self._is_closed)
+
+    def window(self, output: str, tuples: int, size: int, since: int) -> int:
+        """From which number on an output has at most so many tuples and bytes, none older than a time."""
+        return window_begin(self._ledger.queues, output, tuples, size, since)
+
+    def peek(self, arc: str, limit: int) -> pa.Table:
+        """The first tuples that wait on an arc now; they stay there."""
+        return peek(self._ledger, arc, limit)
+
+    def tap(self, arc: str, limit: int) -> Tap:
+        """Samples of what passes an arc, of at most so many tuples each."""
+        return Tap(self._ledger, arc, limit, lambda: self._is_closed)
 
     def _wake(self) -> None:
         with self._ledger.guard as guard:

@@ -4,12 +4,20 @@ In: a file and the schema it should have. Out: Arrow tables of exactly that sche
 fit, each with file, line and reason. Written files appear atomically.
 """
 
-from australis.engine.files.formats import FORMATS, format_of, input_format, open_reader, open_writer
+from australis.engine.files.formats import (
+    FORMATS,
+    format_of,
+    input_format,
+    open_reader,
+    open_writer,
+    stream_reader,
+)
+from australis.engine.files.jsonl_reader import JsonObjects
 from australis.engine.files.opening import Ended
 from australis.engine.files.parquet_reader import column_of, fits
 from australis.engine.files.parquet_values import first_unsound
 from australis.engine.files.reader import Reader
-from australis.engine.files.rendering import csv_header, csv_rows, json_rows
+from australis.engine.files.rendering import csv_header, csv_rows, json_rows, value_texts
 from australis.engine.files.rows import (
     STANDARD_STREAM,
     Batch,
@@ -30,6 +38,7 @@ __all__ = [
     "STANDARD_STREAM",
     "Batch",
     "Ended",
+    "JsonObjects",
     "Mark",
     "Reader",
     "Rejected",
@@ -50,6 +59,8 @@ __all__ = [
     "open_writer",
     "row_text",
     "shown",
+    "stream_reader",
     "unsound_rows",
+    "value_texts",
     "without",
 ]

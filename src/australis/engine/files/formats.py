@@ -144,6 +144,11 @@ def open_reader(
     return _text_reader(name, TextSource(path, growing=growing), reading)
 
 
+def stream_reader(path: str, raw: BinaryIO, kind: str, schema: Schema, timezone: str) -> Reader:
+    """A reader of bytes that are there already: csv, tsv or jsonl; `path` is their name in messages."""
+    return _text_reader(kind, TextSource(path, raw=raw), Reading(schema, timezone))
+
+
 def _open_member(reading: Reading, path: str, raw: BinaryIO) -> Reader:
     """A file of an archive."""
     name = input_format(path, reading.format)

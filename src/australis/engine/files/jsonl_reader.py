@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
@@ -26,13 +27,11 @@ _EXAMINED_LINES = 64
 """How many lines of a block are examined for fields that the schema does not have."""
 
 
-class JsonReader(TextReader):
-    """A file of JSON objects, one per line. Attributes that an object lacks are NULL; others are ignored."""
+class JsonObjects:
+    """Objects as tuples of a schema. Attributes that an object lacks are NULL; others are ignored."""
 
-    def __init__(self, source: TextSource, schema: Schema, timezone: str) -> None:
-        super().__init__(source)
+    def __init__(self, schema: Schema, timezone: str) -> None:
         self._schema, self._timezone = schema, timezone
-        self._others: dict[str, str] = {}
         # Arrow would read a time without a zone as UTC, so it leaves timestamps to `convert`.
         self._arrow = pa.schema(
             [
@@ -40,6 +39,108 @@ class JsonReader(TextReader):
                 for field in schema
             ]
         )
+
+    def columns(self, texts: Sequence[bytes | None]) -> tuple[dict[str, pa.Array], dict[int, str]]:
+        """The columns of texts of one object each, and which are no tuple; these, and None, are NULL."""
+        places = [place for place, text in enumerate(texts) if text is not None]
+        if len(places) == len(texts):
+            return self._columns([text for text in texts if text is not None])
+        found, faults = self._columns([text for text in texts if text is not None])
+        rows = np.full(len(texts), -1)
+        rows[places] = np.arange(len(places))
+        taken = pa.array(rows, mask=rows < 0)
+        spread = {name: column.take(taken) for name, column in found.items()}
+        return spread, {places[place]: reason for place, reason in faults.items()}
+
+    def _columns(self, texts: Sequence[bytes]) -> tuple[dict[str, pa.Array], dict[int, str]]:
+        fast = self.fast(_as_lines(texts)) if texts else None
+        if fast is not None and fast.num_rows == len(texts):
+            return {name: one_chunk(fast[name]) for name in self._schema.names}, {}
+        if len(texts) > _SLOW_LINES:
+            return self._halves(texts)
+        rows: list[dict[str, Any]] = []
+        faults: dict[int, str] = {}
+        for place, text in enumerate(texts):
+            try:
+                rows.append(self.row(text))
+            except ValueError as error:
+                faults[place] = str(error)
+                rows.append({})
+        return self.filled(rows), faults
+
+    def _halves(self, texts: Sequence[bytes]) -> tuple[dict[str, pa.Array], dict[int, str]]:
+        """What is read of many texts, in which something is wrong: half by half."""
+        middle = len(texts) // 2
+        first, faults = self._columns(texts[:middle])
+        second, more = self._columns(texts[middle:])
+        joined = {name: pa.concat_arrays([first[name], second[name]]) for name in first}
+        return joined, faults | {place + middle: reason for place, reason in more.items()}
+
+    def filled(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+        """The columns of rows; what a row lacks is NULL."""
+        return {f.name: pa.array([row.get(f.name) for row in rows], f.type.arrow) for f in self._schema}
+
+    def fast(self, block: bytes) -> pa.Table | None:
+        """The tuples of a block, or None if anything in it needs a closer look."""
+        lines = _lines_of_objects(block)
+        if lines < 0:
+            # Among them a block that begins with `null`, which would end the process within Arrow.
+            return None
+        options = pajson.ParseOptions(explicit_schema=self._arrow, unexpected_field_behavior="ignore")
+        try:
+            block.decode()
+            whole = pajson.ReadOptions(block_size=len(block) + 1)
+            texts = pajson.read_json(pa.BufferReader(block), whole, options).combine_chunks()
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            # The caller reads line by line, and finds out which are wrong.
+            return None
+        columns = {
+            f.name: convert(one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
+        }
+        if texts.num_rows != lines or any(c.bad_rows for c in columns.values()):
+            return None
+        arrays = {
+            f.name: columns[f.name].column if f.name in columns else one_chunk(texts[f.name])
+            for f in self._schema
+        }
+        if null_faults(self._schema, arrays):
+            return None
+        return pa.table(list(arrays.values()), self._schema.arrow)
+
+    def _timestamps(self) -> Iterator[Field]:
+        return (field for field in self._schema if field.type.name == "timestamp")
+
+    def row(self, line: bytes) -> dict[str, Any]:
+        """The attributes of an object; raises ValueError if it is no tuple."""
+        try:
+            found = json.loads(line.decode(), parse_float=Decimal, object_pairs_hook=_unique)
+        except UnicodeDecodeError:
+            raise ValueError("is not UTF-8") from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"is no JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise ValueError(f"is {shown(found)}, no JSON object")
+        return {field.name: self._value(found.get(field.name), field) for field in self._schema}
+
+    def _value(self, value: object, field: Field) -> object:
+        if value is None:
+            if not field.nullable:
+                raise ValueError(null_reason(field.name))
+            return None
+        try:
+            return _checked(value, field.type, self._timezone)
+        except ValueError:
+            text = str(value) if isinstance(value, Decimal) else shown(value)
+            raise ValueError(f"{text} in attribute {field.name} {_misfit(value, field.type)}") from None
+
+
+class JsonReader(TextReader):
+    """A file of JSON objects, one per line. Attributes that an object lacks are NULL; others are ignored."""
+
+    def __init__(self, source: TextSource, schema: Schema, timezone: str) -> None:
+        super().__init__(source)
+        self._schema, self._objects = schema, JsonObjects(schema, timezone)
+        self._others: dict[str, str] = {}
 
     def batches(self) -> Iterator[Batch]:
         for line, block in self._source.blocks(cut_lines):
@@ -78,7 +179,7 @@ class JsonReader(TextReader):
 
     def _halved(self, line: int, block: bytes) -> Iterator[Batch]:
         """Read a block as a whole or, if something in it is wrong, half by half."""
-        fast = self._fast(block)
+        fast = self._objects.fast(block)
         if fast is not None:
             yield Batch(fast)
             return
@@ -90,32 +191,6 @@ class JsonReader(TextReader):
         yield from self._halved(line, block[:cut])
         yield from self._halved(line + block.count(b"\n", 0, cut), block[cut:])
 
-    def _fast(self, block: bytes) -> pa.Table | None:
-        """The tuples of a block, or None if anything in it needs a closer look."""
-        options = pajson.ParseOptions(explicit_schema=self._arrow, unexpected_field_behavior="ignore")
-        try:
-            block.decode()
-            whole = pajson.ReadOptions(block_size=len(block) + 1)
-            texts = pajson.read_json(pa.BufferReader(block), whole, options).combine_chunks()
-        except (pa.ArrowInvalid, UnicodeDecodeError):
-            # The caller reads line by line, and finds out which are wrong.
-            return None
-        columns = {
-            f.name: convert(one_chunk(texts[f.name]), f.type, self._timezone) for f in self._timestamps()
-        }
-        if texts.num_rows != _lines_of_objects(block) or any(c.bad_rows for c in columns.values()):
-            return None
-        arrays = {
-            f.name: columns[f.name].column if f.name in columns else one_chunk(texts[f.name])
-            for f in self._schema
-        }
-        if null_faults(self._schema, arrays):
-            return None
-        return pa.table(list(arrays.values()), self._schema.arrow)
-
-    def _timestamps(self) -> Iterator[Field]:
-        return (field for field in self._schema if field.type.name == "timestamp")
-
     def _careful(self, line: int, block: bytes) -> Batch:
         rows: list[dict[str, Any]] = []
         rejected = []
@@ -123,33 +198,19 @@ class JsonReader(TextReader):
             if not text.strip():
                 continue
             try:
-                rows.append(self._row(text))
+                rows.append(self._objects.row(text))
             except ValueError as error:
                 rejected.append(Rejected(f"{place_of(self._path, 'line', number)}: {error}", _as_json(text)))
-        columns = [pa.array([row[f.name] for row in rows], f.type.arrow) for f in self._schema]
+        columns = list(self._objects.filled(rows).values())
         return Batch(pa.table(columns, self._schema.arrow), tuple(rejected))
 
-    def _row(self, line: bytes) -> dict[str, Any]:
-        try:
-            found = json.loads(line.decode(), parse_float=Decimal, object_pairs_hook=_unique)
-        except UnicodeDecodeError:
-            raise ValueError("is not UTF-8") from None
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"is no JSON: {error}") from None
-        if not isinstance(found, dict):
-            raise ValueError(f"is {shown(found)}, no JSON object")
-        return {field.name: self._value(found.get(field.name), field) for field in self._schema}
 
-    def _value(self, value: object, field: Field) -> object:
-        if value is None:
-            if not field.nullable:
-                raise ValueError(null_reason(field.name))
-            return None
-        try:
-            return _checked(value, field.type, self._timezone)
-        except ValueError:
-            text = str(value) if isinstance(value, Decimal) else shown(value)
-            raise ValueError(f"{text} in attribute {field.name} {_misfit(value, field.type)}") from None
+def _as_lines(texts: Sequence[bytes]) -> bytes:
+    """Texts as lines; a line end within one becomes a tab, which JSON allows in the same places."""
+    block = b"\n".join(texts)
+    if block.count(b"\n") == len(texts) - 1:
+        return block
+    return b"\n".join(text.strip().replace(b"\n", b"\t") for text in texts)
 
 
 def _examined(block: bytes) -> Iterator[bytes]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
 from australis.engine.files.rows import one_chunk
 from australis.errors import EngineError, Problem
@@ -17,17 +18,27 @@ _FIRST_MICROSECOND = -62_135_596_800_000_000
 _LAST_MICROSECOND = 253_402_300_799_999_999
 
 
-def csv_header(schema: Schema, delimiter: str) -> bytes:
-    return (delimiter.join(schema.names) + "\n").encode()
+class Rendered(Protocol):
+    """A column to render: a field of a schema, or a hidden one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> DataType: ...
 
 
-def csv_rows(table: pa.Table, schema: Schema, delimiter: str) -> bytes:
+def csv_header(schema: Iterable[Rendered], delimiter: str) -> bytes:
+    return (delimiter.join(field.name for field in schema) + "\n").encode()
+
+
+def csv_rows(table: pa.Table, schema: Iterable[Rendered], delimiter: str) -> bytes:
     """The rows of a table as CSV: NULL is empty, a text is quoted only where necessary."""
     columns = [_csv_column(one_chunk(table[field.name]), field.type, delimiter) for field in schema]
     return _rows(pc.binary_join_element_wise(*columns, delimiter))
 
 
-def json_rows(table: pa.Table, schema: Schema) -> bytes:
+def json_rows(table: pa.Table, schema: Iterable[Rendered]) -> bytes:
     """The rows of a table as JSON lines; NULL is null, and numbers that JSON cannot represent are strings."""
     parts: list[object] = []
     for index, field in enumerate(schema):
@@ -50,7 +61,7 @@ def _size(lines: pa.Array) -> int:
     return int(pc.sum(pc.binary_length(lines)).as_py())
 
 
-def _texts(column: pa.Array, data_type: DataType) -> pa.Array:
+def value_texts(column: pa.Array, data_type: DataType) -> pa.Array:
     """Every value as a text that reads back as the same value."""
     if data_type.name == "timestamp":
         return _moments(column)
@@ -81,7 +92,7 @@ def _doubles(column: pa.Array) -> pa.Array:
 
 
 def _csv_column(column: pa.Array, data_type: DataType, delimiter: str) -> pa.Array:
-    texts = _texts(column, data_type)
+    texts = value_texts(column, data_type)
     if data_type.name == "string":
         special = pc.match_substring_regex(texts, f'^$|["\r\n{delimiter}]')
         if pc.any(special).as_py():
@@ -91,7 +102,7 @@ def _csv_column(column: pa.Array, data_type: DataType, delimiter: str) -> pa.Arr
 
 
 def _json_column(column: pa.Array, data_type: DataType) -> pa.Array:
-    texts = _texts(column, data_type)
+    texts = value_texts(column, data_type)
     if data_type.name == "string":
         texts = _escaped(texts)
     elif data_type.name == "timestamp":

@@ -4,16 +4,18 @@ In: tables, data frames and dictionaries. Out: events of the log and segments of
 return.
 """
 
-from australis.engine.ingest.back_pressure import BackPressure
+from australis.engine.ingest.back_pressure import BackPressure, Busy
 from australis.engine.ingest.conversion import Pushed
-from australis.engine.ingest.log import Arrival, Ingest, loaded
+from australis.engine.ingest.log import Arrival, Ingest, KeyReused, loaded
 from australis.engine.ingest.schema_fit import fitting
 from australis.engine.ingest.stamps import Position, moment
 
 __all__ = [
     "Arrival",
     "BackPressure",
+    "Busy",
     "Ingest",
+    "KeyReused",
     "Position",
     "Pushed",
     "fitting",

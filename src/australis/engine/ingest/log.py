@@ -26,8 +26,10 @@ from australis.engine.ledger import (
     PUSH,
     TICK,
     DiscardCount,
+    Key,
     Ledger,
     LogEvent,
+    Receipt,
     Rises,
     UnitOfWork,
     bucket,
@@ -78,6 +80,7 @@ class Arrival:
     rejected: Sequence[Rejected] = ()
     position: Position | None = None
     also: Also = _nothing
+    key: Key | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,16 @@ class Placed:
     position: Position | None = None
     also: Also = _nothing
     rises: Rises | None = None
+    key: Key | None = None
+
+    @property
+    def rejected(self) -> int:
+        """The rows that did not become tuples."""
+        return sum(each.rows for each in self.segments if each.arc == QUARANTINE_ARC)
+
+
+class KeyReused(EngineError):
+    """Something else was pushed under the same key."""
 
 
 def loaded(table: str) -> str:
@@ -169,14 +182,32 @@ class Ingest:
 
     def append(self, arrival: Arrival) -> int | None:
         """Give stored tuples their place in the log; returns its end, or None if they were there already."""
-        with self._turn():
-            if not self.is_repeated(arrival.position):
-                (placed,) = self.place([arrival])
-                return self._commit(placed)
+        return self.admit(arrival).end
+
+    def admit(self, arrival: Arrival) -> Receipt:
+        """Give stored tuples their place in the log, unless they are there already."""
         segment = arrival.stored.segment
+        with self._turn():
+            known = self.known(arrival.name, arrival.key, arrival.position)
+            if known is None:
+                (placed,) = self.place([arrival])
+                return Receipt(segment.rows, placed.rejected, self._commit(placed))
         with self._ledger.change() as change:
             change.bury([segment.name] if segment.rows and not segment.adopted else [])
-        return None
+        return known
+
+    def known(self, name: str, key: Key | None, position: Position | None) -> Receipt | None:
+        """What came of a push if the log has it already, by its key or by the position of its source."""
+        if self.is_repeated(position):
+            return Receipt(0, 0, None, is_repeated=True)
+        found = None if key is None else self._ledger.catalog.receipt(key.caller, key.key)
+        if key is None or found is None:
+            return None
+        digest, receipt = found
+        if digest != key.digest:
+            what = f"something else was pushed under the key {key.key!r}"
+            raise KeyReused(Problem(f"{self._network.name}.{name}", what, "a new key for other tuples"))
+        return receipt
 
     def is_repeated(self, position: Position | None) -> bool:
         """Whether the number of a source shows that the log already has what it delivers.
@@ -256,7 +287,7 @@ class Ingest:
                 segments.append(self._quarantine(each.name, rejected, base, each.now))
             event = LogEvent(base, end, each.kind, each.name, segment.rows, each.now)
             rises = each.stored.rises if segment.rows else None
-            found.append(Placed(event, segments, each.position, each.also, rises))
+            found.append(Placed(event, segments, each.position, each.also, rises, each.key))
             base = end
         return found
 
@@ -274,7 +305,7 @@ class Ingest:
         change.log(event)
         change.raise_marks(event, placed.rises)
         change.add_segments(placed.segments, event.now)
-        rejected = sum(each.rows for each in placed.segments if each.arc == QUARANTINE_ARC)
+        rejected = placed.rejected
         if rejected:
             change.count_delays(QUARANTINE, {bucket(0): rejected})
         if event.input and event.kind != TICK:
@@ -284,6 +315,8 @@ class Ingest:
         if placed.position is not None:
             source, reached = placed.position
             change.set_position(source, str(reached))
+        if placed.key is not None:
+            change.note_receipt(placed.key, Receipt(event.rows, rejected, event.end), event.now)
         placed.also(change)
 
     def _check_there(self, change: UnitOfWork, event: LogEvent) -> None:

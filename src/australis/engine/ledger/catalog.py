@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from australis.engine.ledger.log import Head, LogEvent, LoggedMarks, MarkLog, StateFile, mark_log
+from australis.engine.ledger.log import (
+    Head,
+    LogEvent,
+    LoggedMarks,
+    MarkLog,
+    Receipt,
+    StateFile,
+    mark_log,
+)
 from australis.engine.ledger.schema import OLDEST, TABLES, VERSION, migrations
 from australis.engine.ledger.transaction import Database
 from australis.engine.store import FolderHome, Home, Segment, unwritable
@@ -204,6 +212,24 @@ class Catalog:
         """How far a source has come, in its own terms."""
         found = self.rows("select position from source where id = ?", source)
         return found[0][0] if found else None
+
+    def receipt(self, caller: str, key: str) -> tuple[str, Receipt] | None:
+        """The digest of what a caller has pushed under a key, and what came of it; None if it is unknown."""
+        query = "select digest, accepted, rejected, end from receipt where caller = ? and key = ?"
+        found = [
+            (digest, Receipt(accepted, rejected, end, is_repeated=True))
+            for digest, accepted, rejected, end in self.rows(query, caller, key)
+        ]
+        return found[0] if found else None
+
+    def expired(self, arc: str) -> int:
+        """The number before which tuples of an output's arc may have been deleted."""
+        found = self.rows("select until from expired where arc = ?", arc)
+        return found[0][0] if found else 0
+
+    def state_bytes(self) -> dict[str, int]:
+        """What the states of each box take on disk."""
+        return dict(self.rows("select box, sum(bytes) from state group by box"))
 
     def names(self) -> set[str]:
         """All files that something refers to."""

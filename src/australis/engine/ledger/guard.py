@@ -71,9 +71,22 @@ class Guard:
             if self.version == version:
                 self.wait(seconds)
 
-    def wait_until(self, happened: Callable[[], bool], check: Callable[[], None] = lambda: None) -> None:
-        """Wait until a condition holds; `check` raises if it never will."""
+    def wait_until(
+        self,
+        happened: Callable[[], bool],
+        check: Callable[[], None] = lambda: None,
+        limit_s: float | None = None,
+    ) -> bool:
+        """Wait until a condition holds, or the time is up; `check` raises if it never will.
+
+        Returns whether the condition holds.
+        """
         with self:
+            begin = self._ticks()
             while not happened():
                 check()
-                self.wait()
+                left = None if limit_s is None else limit_s - (self._ticks() - begin) / 1e9
+                if left is not None and left <= 0:
+                    return False
+                self.wait(left)
+        return True

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from australis.algebra.network import FOREVER
 from australis.algebra.spans import microseconds
 from australis.engine.ledger.queues import ALL, Queues
 from australis.engine.store import Segment
 from australis.plan.superboxes import Arc
+
+
+class Expiring(Protocol):
+    """A unit of work, as far as it deletes tuples."""
+
+    @property
+    def queues(self) -> Queues: ...
+
+    def drop_segments(self, segments: Iterable[Segment]) -> None: ...
+
+    def note_expired(self, ends: Mapping[str, int]) -> None: ...
+
+
+def expire(change: Expiring, arcs: Iterable[str], now: int) -> list[Segment]:
+    """Drop the segments of some arcs that nobody needs any more; of outputs, keep how far that went."""
+    dropped = unneeded(change.queues, arcs, now)
+    change.drop_segments(dropped)
+    ends: dict[str, int] = {}
+    for each in dropped:
+        if change.queues.plan.arcs[each.arc].outputs:
+            ends[each.arc] = max(each.end, ends.get(each.arc, 0))
+    change.note_expired(ends)
+    return dropped
 
 
 def unneeded(queues: Queues, arcs: Iterable[str], now: int) -> list[Segment]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
-VERSION = 7
+VERSION = 8
 """The version of the catalogue. A newer one is refused, an older one is migrated when its root is opened."""
 OLDEST = 3
 """The oldest version that can be migrated."""
@@ -41,7 +42,23 @@ drop table state_whole;
 
 _SPLIT = "alter table segment add column split text not null default '';"
 
-MIGRATIONS: Mapping[int, str] = {3: _INDEXES, 4: _MARKS + _AWAITS_MARKS, 5: _LAYERS, 6: _SPLIT}
+# What came of pushes with a key, by number in the order of their commits; and up to which number tuples of an
+# output's arc were deleted that somebody might still ask for.
+_RECEIPTS = """
+create table receipt (number integer primary key, caller text not null, key text not null,
+                      digest text not null, accepted integer not null, rejected integer not null,
+                      end integer not null, at integer not null);
+create unique index receipt_of on receipt (caller, key);
+create table expired (arc text primary key, until integer not null) without rowid;
+"""
+
+MIGRATIONS: Mapping[int, str] = {
+    3: _INDEXES,
+    4: _MARKS + _AWAITS_MARKS,
+    5: _LAYERS,
+    6: _SPLIT,
+    7: _RECEIPTS,
+}
 """The script that migrates a catalogue of each version to the next."""
 
 # What reached gates is in `mouth` and `recent_mouth`, names from version 4 of the catalogue. A row of
@@ -93,7 +110,11 @@ create index loading on event (base) where kind = 'load';
 create index standing on dropbox (number) where until is null;
 {_INDEXES}
 {_MARKS}
+{_RECEIPTS}
 """
+
+NETWORK_TABLES = tuple(name for name in re.findall(r"create table (\w+)", TABLES) if name != "meta")
+"""The tables that are about the network of a root, and empty without one."""
 
 
 def migrations(version: int) -> Iterator[str]:

@@ -7,12 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Protocol, Self
 
-from australis.engine.ledger.log import Head, LogEvent, StateFile, packed_numbers
+from australis.engine.ledger.log import Head, Key, LogEvent, Receipt, StateFile, packed_numbers
+from australis.engine.ledger.schema import NETWORK_TABLES
 from australis.engine.store import Segment
 from australis.errors import EngineError, Problem
 from australis.kernels.marks import InputMark, Marks
 
 TRAINS_KEPT = 1000
+RECEIPTS_KEPT = 100_000
+RECEIPT_KEPT_US = 24 * 3_600_000_000
+"""How long, and of how many pushes with a key, the outcome is kept."""
+_RECEIPTS_AT_ONCE = 16
+"""How many old receipts a push removes at most: more than the one it adds."""
 _SEGMENT_COLUMNS = ", ".join(each.name for each in fields(Segment))
 _SEGMENT_MARKS = ", ".join("?" for _ in fields(Segment))
 
@@ -157,6 +163,25 @@ class Transaction:
     def set_position(self, source: str, position: str) -> None:
         self._db.execute("insert or replace into source values (?, ?)", (source, position))
 
+    def note_receipt(self, key: Key, receipt: Receipt, now: int) -> None:
+        """Keep the outcome of a push with a key; the oldest ones are forgotten."""
+        number = "(select coalesce(max(number), 0) + 1 from receipt)"
+        row = (key.caller, key.key, key.digest, receipt.accepted, receipt.rejected, receipt.end, now)
+        self._db.execute(f"insert into receipt values ({number}, ?, ?, ?, ?, ?, ?, ?)", row)
+        too_many = "delete from receipt where number <= (select max(number) from receipt) - ?"
+        self._db.execute(too_many, (RECEIPTS_KEPT,))
+        first = "select number from receipt order by number limit ?"
+        too_old = f"delete from receipt where number in ({first}) and at < ?"
+        self._db.execute(too_old, (_RECEIPTS_AT_ONCE, now - RECEIPT_KEPT_US))
+
+    def note_expired(self, ends: Mapping[str, int]) -> None:
+        """Record up to which numbers tuples of arcs were deleted that somebody might still ask for."""
+        query = (
+            "insert into expired values (?, ?)"
+            " on conflict (arc) do update set until = max(until, excluded.until)"
+        )
+        self._db.executemany(query, list(ends.items()))
+
     def drop_position(self, source: str) -> None:
         self._db.execute("delete from source where id = ?", (source,))
 
@@ -195,6 +220,12 @@ class Transaction:
             for table in tables:
                 names = [(name,) for name in counted[column]]
                 self._db.executemany(f"delete from {table} where {column} = ?", names)
+
+    def forget_network(self) -> None:
+        """Forget the network, and all that is kept for it; numbers and times of the log continue after it."""
+        for table in NETWORK_TABLES:
+            self._db.execute(f"delete from {table}")
+        self._db.execute("delete from meta where key in ('network', 'optimiser') or key like 'table %'")
 
     def execute(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Run a statement for each of some rows: for other modules of this package."""

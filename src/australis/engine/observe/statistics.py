@@ -24,6 +24,7 @@ from australis.engine.ledger import (
     quantile_us,
     recent,
 )
+from australis.engine.observe.arcs import ArcStatistics, arc_statistics
 from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
 from australis.engine.observe.marks import (
     InputMarkStatistics,
@@ -59,6 +60,8 @@ class BoxStatistics:
     """The emitted tuples on ports that nobody reads."""
     nanoseconds: int = 0
     trains: int = 0
+    state_bytes: int = 0
+    """What its state takes on disk."""
 
     @property
     def passed(self) -> int:
@@ -154,6 +157,8 @@ class Statistics:
     """What the inputs that make marks have promised."""
     orders: tuple[OrderMarkStatistics, ...] = ()
     """The orders by progress, with the mark that each has come to."""
+    queues: Mapping[str, ArcStatistics] = field(default_factory=dict)
+    """What waits on each arc, how large it is and since when, and who reads it."""
 
     @property
     def held_back(self) -> bool:
@@ -178,8 +183,12 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
     Without `now` everything is as it was at the last event.
     """
     seen, ways = all_so_far(catalog), plan.ways
+    sizes = catalog.state_bytes()
     known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
-    boxes = {box: known.get(box, BoxStatistics()) for box in plan.network.order}
+    boxes = {
+        box: replace(known.get(box, BoxStatistics()), state_bytes=sizes.get(box, 0))
+        for box in plan.network.order
+    }
     came = {name: known.get(name, BoxStatistics()) for name in plan.network.inputs}
     inputs = {name: InputStatistics(each.received, each.rejected) for name, each in came.items()}
     now = max(last_commit_at(catalog), catalog.log_now()) if now is None else now
@@ -202,6 +211,7 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
         waiting=waiting_once(queues, plan.superboxes),
         marks=input_marks(plan, queues, now),
         orders=order_marks(plan, queues),
+        queues=arc_statistics(queues),
     )
 
 

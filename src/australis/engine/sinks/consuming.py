@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -82,6 +83,11 @@ class RunningSink(ABC):
 
     def __init__(self, outlet: Outlet, output: str, consumer: str) -> None:
         self._outlet, self._output, self._consumer = outlet, output, consumer
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        """Wait for nothing any more, such as a server that does not answer; any thread may call this."""
+        self._ended.set()
 
     @abstractmethod
     def steps(self, tables: Tables, heard: Heard, *, is_last: bool) -> Iterator[Callable[[], None]]:

@@ -14,10 +14,11 @@ from australis.engine.sources.delivery import (
     Source,
     hand_over,
 )
-from australis.engine.sources.feeding import feed, in_turns
+from australis.engine.sources.feeding import bring, feed, in_turns
 from australis.engine.sources.files import FileSource, FolderSource
 from australis.engine.sources.generator import PREFIX, GeneratorSource, parse_generator
-from australis.engine.sources.opening import parse_source
+from australis.engine.sources.kafka import KafkaSource
+from australis.engine.sources.opening import is_file, parse_source
 from australis.engine.sources.options import AS_IT_IS, DEFAULT_BATCH, Options, parse_replay
 from australis.engine.sources.pacing import Pacer, Rate, Speed
 from australis.engine.sources.rates import parse_rate, parse_speed
@@ -36,6 +37,7 @@ __all__ = [
     "FolderSource",
     "GeneratorSource",
     "Inlet",
+    "KafkaSource",
     "Options",
     "Pacer",
     "Positions",
@@ -46,10 +48,12 @@ __all__ = [
     "Speed",
     "TickSource",
     "Waiter",
+    "bring",
     "check_ends",
     "feed",
     "hand_over",
     "in_turns",
+    "is_file",
     "open_source",
     "parse_generator",
     "parse_rate",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
@@ -32,6 +32,8 @@ class Delivery:
     source: str
     position: str
     rejected: tuple[Rejected, ...] = ()
+    committed: Callable[[], None] | None = field(default=None, compare=False, repr=False)
+    """Called once all this is committed: a broker may forget it then."""
 
 
 class Inlet(Protocol):
@@ -77,6 +79,10 @@ class Source(Protocol):
     def at_rest(self) -> bool:
         """Whether all of it is there and wanted at once, so that it never waits."""
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it continues until somebody ends it."""
+
     def start(self, positions: Positions, waiter: Waiter) -> RunningSource: ...
 
 
@@ -87,3 +93,5 @@ def hand_over(node: Inlet, delivery: Delivery) -> None:
         node.adopt(delivery.input, delivery.content.path, position=position)
     else:
         node.push(delivery.input, delivery.content, rejected=delivery.rejected, position=position)
+    if delivery.committed is not None:
+        delivery.committed()

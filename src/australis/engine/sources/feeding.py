@@ -28,6 +28,15 @@ def feed(
     return tuple(note for one in running for note in one.notes)
 
 
+def bring(node: Inlet, running: RunningSource, waiter: Waiter, heard: Heard) -> None:
+    """Commit what one source delivers until it ends or the waiter is ended."""
+    for delivery in running.deliveries():
+        hand_over(node, delivery)
+        heard(delivery)
+        if waiter.is_ended:
+            return
+
+
 def in_turns(running: Sequence[RunningSource], waiter: Waiter) -> Iterator[Delivery]:
     """The deliveries of sources that never wait, one of each in turn.
 
@@ -47,20 +56,16 @@ def _at_once(node: Inlet, running: Sequence[RunningSource], waiter: SignalWaiter
     """Run each source in a thread; the first error ends all."""
     errors: list[BaseException] = []
 
-    def bring(one: RunningSource) -> None:
+    def bring_it(one: RunningSource) -> None:
         try:
-            for delivery in one.deliveries():
-                hand_over(node, delivery)
-                heard(delivery)
-                if waiter.is_ended:
-                    return
+            bring(node, one, waiter, heard)
         except BaseException as error:
             # The first error is raised; those that follow from it are only recorded here.
             _log.debug("a source ended: %s", error)
             errors.append(error)
             waiter.end()
 
-    threads = [threading.Thread(target=bring, args=(one,), name="source", daemon=True) for one in running]
+    threads = [threading.Thread(target=bring_it, args=(one,), name="source", daemon=True) for one in running]
     for thread in threads:
         thread.start()
     try:

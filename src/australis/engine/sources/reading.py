@@ -27,16 +27,18 @@ def open_source(input: str, text: str, schema: Schema, options: Options) -> Read
             stream_format=options.stream_format,
             format=options.format,
         )
-    if isinstance(source, GeneratorSource | TickSource):
-        check_ends(source, text)
+    check_ends(source, text)
     return SourceReader(source, schema, options)
 
 
-def check_ends(source: GeneratorSource | TickSource, text: str) -> None:
-    """Refuse a generator or ticks that only a node can read: one without an end, or with a rate."""
-    if source.tuples is None:
-        raise EngineError(Problem(text, "has no end, which only a node can run", "tuples=N in it"))
-    if source.options.replay is not None:
+def check_ends(source: Source, text: str) -> None:
+    """Refuse what only a node can read: a source without an end, or one that waits."""
+    if source.is_endless:
+        can_end = isinstance(source, GeneratorSource | TickSource)
+        raise EngineError(
+            Problem(text, "has no end, which only a node can run", "tuples=N in it" if can_end else "a file")
+        )
+    if isinstance(source, GeneratorSource) and source.options.replay is not None:
         raise EngineError(Problem(text, "has a rate, which only a node keeps", "step=... for its times"))
 
 

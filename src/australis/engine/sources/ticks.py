@@ -47,6 +47,10 @@ class TickSource:
     def at_rest(self) -> bool:
         return False
 
+    @property
+    def is_endless(self) -> bool:
+        return self.tuples is None
+
     def start(self, positions: Positions, waiter: Waiter) -> RunningTicks:
         return RunningTicks(self, positions(self.id), waiter)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from australis.engine.spark.frames import frame_of
     from australis.engine.spark.java import find_java
     from australis.engine.spark.jobs import on_spark
     from australis.engine.spark.leading import led
@@ -17,6 +18,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "frames": ("frame_of",),
             "java": ("find_java",),
             "jobs": ("on_spark",),
             "leading": ("led",),
@@ -33,6 +35,7 @@ else:
 
 __all__ = [
     "find_java",
+    "frame_of",
     "is_running",
     "led",
     "local_session",

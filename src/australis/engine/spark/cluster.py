@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
+import os
 import platform
 import re
+import shutil
 import socket
 import sys
 import threading
@@ -81,8 +83,10 @@ def check_workers(session: SparkSession, root: Root) -> None:
     """Wait for a worker, and refuse workers that do not see the root or have other versions than ours."""
     master = session.sparkContext.master or ""
     if re.fullmatch(r"local(\[.*\])?", master):
-        return
-    _wait_for_worker(session, master)
+        if _has_our_python(session):
+            return
+    else:
+        _wait_for_worker(session, master)
     name, word = root.new_name(PLANS, "seen", ".tmp"), root.disk.token()
     root.write(name, word.encode())
     try:
@@ -96,6 +100,13 @@ def check_workers(session: SparkSession, root: Root) -> None:
             what = f"the worker on {each.host} does not see the root {root.uri}: {why}"
             expected = "a root on storage that the driver and all workers reach under the same path or URI"
             raise EngineError(Problem(master, what, expected))
+
+
+def _has_our_python(session: SparkSession) -> bool:
+    """Whether the workers of this machine run the Python of this process; Spark takes `python3` by itself."""
+    found = shutil.which(session.sparkContext.pythonExec)
+    # Not resolved: the Python of a virtual environment is a link to one without its packages.
+    return found is not None and os.path.abspath(found) == os.path.abspath(sys.executable)
 
 
 def _wait_for_worker(session: SparkSession, master: str) -> None:

@@ -30,10 +30,12 @@ def start(master: str, way: Way, options: Mapping[str, str] | None) -> SparkRunn
 def on_session(session: object, way: Way) -> SparkRunner:
     """A runner on a user's session, which it neither changes nor stops: trains have their own settings."""
     if not isinstance(session, SparkSession):
-        what, expected = f"is a {type(session).__name__}", "a Runner, or a SparkSession that is no remote one"
-        raise EngineError(Problem("runner", what, expected))
+        kind = f"{type(session).__module__}.{type(session).__qualname__}"
+        is_remote = kind.startswith("pyspark.sql.connect")
+        what = "is a session of Spark Connect, whose tasks cannot be reached" if is_remote else f"is a {kind}"
+        raise EngineError(Problem("spark", what, "a SparkSession of this process"))
     if session.sparkContext._jsc is None:
-        raise EngineError(Problem("runner", "is a SparkSession that was stopped", "one that runs"))
+        raise EngineError(Problem("spark", "is a SparkSession that was stopped", "one that runs"))
     return _beside(session, way, {})
 
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
-from urllib.parse import quote
 
 import pyarrow as pa
 
 from australis.algebra.expr import Expr
 from australis.algebra.schema import Schema
-from australis.algebra.store import SECRET, Store, StoreKind
+from australis.algebra.store import Store, StoreKind
+from australis.engine.addresses import filled_in
 from australis.engine.files import Batch, Rejected, as_json, null_faults, without
 from australis.errors import EngineError, Problem
-
-PREFIX = "AUSTRALIS_"
-"""The prefix of environment variables meant for Australis: stores may name them."""
-ALLOWED = "AUSTRALIS_ENV_ALLOWED"
-"""The variable that lists others that stores may name."""
 
 
 class Stored(ABC):
@@ -78,23 +71,7 @@ def _nullable(schema: Schema) -> pa.Schema:
     return pa.schema([field.with_nullable(True) for field in schema.arrow])
 
 
-def _may_read(name: str) -> bool:
-    """Whether a network may read a variable: not any, since it could send its value anywhere."""
-    return name.startswith(PREFIX) or name in re.split(r"[,\s]+", os.environ.get(ALLOWED, ""))
-
-
 def resolved(store: Store, path: str) -> str:
     """The address of a store, with the values of the environment variables that it names."""
-    for name in SECRET.findall(store.at):
-        if not _may_read(name):
-            what = f"a store may not read the environment variable {name}"
-            expected = f"a variable whose name begins with {PREFIX}, or {ALLOWED}={name} in the environment"
-            raise EngineError(Problem(f"{path}.store.at", what, expected))
-        if name not in os.environ:
-            what = f"the environment variable {name} is not set"
-            raise EngineError(Problem(f"{path}.store.at", what, f"its value, for {store.at}"))
     is_url = store.kind is not StoreKind.FILE
-    values = {name: os.environ[name] for name in SECRET.findall(store.at)}
-    return SECRET.sub(
-        lambda found: quote(values[found[1]], safe="") if is_url else values[found[1]], store.at
-    )
+    return filled_in(store.at, f"{path}.store.at", "a store", quoted=is_url)

@@ -12,8 +12,8 @@ from australis.engine.ledger import (
     StateFile,
     UnitOfWork,
     arcs_with_history,
+    expire,
     log_needed_from,
-    unneeded,
 )
 from australis.engine.steer import Account
 from australis.engine.tables import Tables
@@ -62,7 +62,7 @@ def commit_train(ledger: Ledger, account: Account, dispatched: Dispatched, table
         _move_heads(change, account)
         _set_states(change, account.superbox, account.manifests)
         change.add_segments(account.segments, account.now)
-        change.drop_segments(unneeded(change.queues, _touched(change, account.superbox), account.now))
+        expire(change, _touched(change, account.superbox), account.now)
         change.forget_events(log_needed_from(change.queues))
         account.write(change)
         tables.note_answers(change, account.superbox.tables)

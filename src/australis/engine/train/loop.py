@@ -10,6 +10,7 @@ from dataclasses import replace
 from australis.engine.crash_points import crash_point
 from australis.engine.ledger import Ledger, Queues
 from australis.engine.maintain import Upkeep
+from australis.engine.observe import TrainTimes
 from australis.engine.run_state import RunState
 from australis.engine.steer import Account, Steering
 from australis.engine.tables import LookupFailed, Tables
@@ -60,6 +61,8 @@ class Loop:
         self.turn = threads.lock()
         """Its holder decides on the next train, or on the plan that trains run."""
         self.heard: Callable[[Train], None] = lambda train: None
+        self.listeners: tuple[Callable[[], None], ...] = ()
+        self.times = TrainTimes()
         self._running: list[Thread] = []
         self._cuts = Cuts()
 
@@ -251,6 +254,8 @@ class Loop:
     def _fail(self, members: Sequence[str], error: AustralisError) -> None:
         """Stop an ad hoc query whose train failed; the failure of any other train is an error of the node."""
         query = self._query_of(members)
+        for member in members:
+            self.times.note_failure(member)
         if query is None:
             raise error
         _log.error("the query %s is stopped: %s", query, error)
@@ -291,12 +296,15 @@ class Loop:
         self._state.note_commit()
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000
+        self.times.note(superbox.id, (run_us + commit_us) / 1e6)
         return Train(superbox.id, account.lo, account.hi, received, emitted, tasks, run_us, commit_us)
 
     def _tell(self, train: Train) -> None:
         """Tell listeners of a train, before a drain is over."""
         try:
             self.heard(train)
+            for told in self.listeners:
+                told()
         finally:
             self._state.note_told()
 

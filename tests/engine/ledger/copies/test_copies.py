@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
+import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.in_process import InProcess
@@ -13,7 +15,7 @@ from tests.engine.ledger.copies.places import URI, Place, counted, counting, kil
 from tests.engine.ledger.held import contents
 
 from australis import Node
-from australis.engine.ledger import RootTaken
+from australis.engine.ledger import Ledger, RootTaken
 from australis.engine.ledger.copies import copied_catalog
 from australis.engine.ledger.copies.replay import TAKINGS
 from australis.engine.observe import verify
@@ -256,6 +258,41 @@ def test_a_commit_that_reached_the_root_but_not_the_disk_is_found_at_the_restart
         assert again.position("feed") == "1"
         push(again, 1)
         assert counted(again) == [0]
+
+
+class Unheard:
+    """A connection whose next commit counts, is copied at once by another thread, and reports a failure."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._db, self._ledger, self._is_heard = ledger._catalog._db, ledger, False
+
+    def execute(self, query: str, *values: Any) -> sqlite3.Cursor:
+        done = self._db.execute(query, *values)
+        if query == "commit" and not self._is_heard:
+            self._is_heard = True
+            copying = threading.Thread(target=self._ledger.write_copy)
+            copying.start()
+            copying.join()
+            raise sqlite3.OperationalError("disk I/O error")
+        return done
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+
+def test_a_commit_that_the_disk_has_is_not_looked_for_in_the_root(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A snapshot with it may have been written meanwhile, and its own copy deleted."""
+    with place.opened() as node:
+        node.pause()
+        with monkeypatch.context() as patched:
+            patched.setattr(node._ledger._catalog, "_db", Unheard(node._ledger))
+            push(node, 0)
+        assert place.copies()[-1].endswith(".snapshot"), "the copy of the commit is not deleted"
+        node.resume()
+        push(node, 1)
+        assert counted(node) == [0]
 
 
 # --- what is refused

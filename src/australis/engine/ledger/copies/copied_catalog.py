@@ -92,9 +92,11 @@ class CopiedCatalog(CatalogFile):
         with self._lock:
             if self._pending is None:
                 return
-            self._put(self._pending)
-            with self._explained():
-                apply(self._db, [self._pending])
+            # What the disk has was in the root first, and a snapshot may already have replaced it there.
+            if self.meta(TOKEN) != self._pending.token:
+                self._put(self._pending)
+                with self._explained():
+                    apply(self._db, [self._pending])
             self._note_commit(self._pending)
 
     def _note_commit(self, record: CommitRecord | None) -> None:

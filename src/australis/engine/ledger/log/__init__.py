@@ -3,7 +3,17 @@
 In: rows of the catalogue. Out: frozen values.
 """
 
-from australis.engine.ledger.log.entries import FLUSH, LOAD, PUSH, TICK, Head, LogEvent, StateFile
+from australis.engine.ledger.log.entries import (
+    FLUSH,
+    LOAD,
+    PUSH,
+    TICK,
+    Head,
+    Key,
+    LogEvent,
+    Receipt,
+    StateFile,
+)
 from australis.engine.ledger.log.marks import (
     LoggedMarks,
     MarkLog,
@@ -19,9 +29,11 @@ __all__ = [
     "PUSH",
     "TICK",
     "Head",
+    "Key",
     "LogEvent",
     "LoggedMarks",
     "MarkLog",
+    "Receipt",
     "Rises",
     "StateFile",
     "maker_of",

@@ -21,6 +21,28 @@ class LogEvent:
 
 
 @dataclass(frozen=True)
+class Key:
+    """What a push is recognised by if it is repeated: its caller, a text of the caller's choice, a digest."""
+
+    caller: str
+    key: str
+    digest: str
+    """Of all that was pushed: another one under the same key is refused."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What came of a push."""
+
+    accepted: int
+    rejected: int
+    end: int | None
+    """The end of the log after it; None if the position of its source showed that the log had it already."""
+    is_repeated: bool = False
+    """Whether this push has stored nothing, since one before had the same key or position."""
+
+
+@dataclass(frozen=True)
 class Head:
     """How far the trains of a superbox have come, and what makes it emit without tuples.
 

@@ -45,6 +45,10 @@ class FolderSource:
     def at_rest(self) -> bool:
         return self.options.replay is None and not self.options.follow
 
+    @property
+    def is_endless(self) -> bool:
+        return self.options.follow
+
     def start(self, positions: Positions, waiter: Waiter) -> RunningFolder:
         return RunningFolder(self, positions, waiter)
 

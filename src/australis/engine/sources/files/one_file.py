@@ -50,6 +50,10 @@ class FileSource:
         return self.options.replay is None and not self.options.follow and not self.is_stream
 
     @property
+    def is_endless(self) -> bool:
+        return self.options.follow
+
+    @property
     def is_stream(self) -> bool:
         """Whether the file can be read only once."""
         return self.path == STANDARD_STREAM or _is_pipe(self.path)

@@ -81,6 +81,10 @@ class GeneratorSource:
         return self.options.replay is None and self.tuples is not None
 
     @property
+    def is_endless(self) -> bool:
+        return self.tuples is None
+
+    @property
     def checksum(self) -> int:
         """A number for everything that the tuples depend on."""
         drawn = [f"{f} {self.all_columns[f.name]}" for f in self.schema]

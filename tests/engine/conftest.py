@@ -1,4 +1,4 @@
-"""The PostgreSQL server that the tests of stored tables share."""
+"""The PostgreSQL server that the tests of stored tables and of sinks share."""
 
 from __future__ import annotations
 
