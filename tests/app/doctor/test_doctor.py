@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import socket
 from pathlib import Path
@@ -20,6 +21,7 @@ def found(what: str, asked: Examination) -> Finding:
 
 
 QUICK = Examination("light", is_quick=True)
+NOBODY = 65_534
 
 
 def test_a_light_node_needs_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -65,11 +67,28 @@ def test_a_port_that_is_taken() -> None:
     assert found("port", Examination("light", ports=[("127.0.0.1", port)], is_quick=True)).status is Status.OK
 
 
-@pytest.mark.parametrize("given", ["metrics", "0", "65536", "localhost:"])
+@pytest.mark.parametrize("given", ["metrics", "-1", "65536", "localhost:"])
 def test_what_is_no_port(given: str) -> None:
     answer = australis("doctor", "--quick", "--port", given)
     assert answer.exit_code == 2
-    assert "is no port; expected a number from 1 to 65535" in answer.stderr
+    assert "is no port: try 9464 or 0.0.0.0:9464" in answer.stderr
+
+
+def test_a_folder_that_may_not_be_entered(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    if user := os.geteuid():
+        finding = machine.check_disk(closed / "root")
+    else:
+        # Nothing is closed to root.
+        os.seteuid(NOBODY)
+        try:
+            finding = machine.check_disk(closed / "root")
+        finally:
+            os.seteuid(user)
+    assert finding.status is Status.FAILED
+    assert f"{closed / 'root'} cannot be written: Permission denied" in finding.told
+    assert "a folder that this user may write to" in finding.advice
 
 
 def test_a_disk_that_is_nearly_full() -> None:

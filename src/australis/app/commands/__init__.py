@@ -13,6 +13,8 @@ COMMANDS = {
     "explain": "Show a network: as a tree, a picture, Mermaid or JSON.",
     "run": "Run streams of tuples through a network.",
     "deploy": "Change the network of a root, also while it runs.",
+    "push": "Push a file into a node somewhere else.",
+    "subscribe": "Print what an output of a node somewhere else has.",
     "query": "Query a running stream: its history, then what arrives.",
     "detach": "Detach an ad hoc query.",
     "refresh": "Read a stored table again, now.",
@@ -21,6 +23,8 @@ COMMANDS = {
     "verify": "Verify a root at rest: its files against its catalogue.",
     "doctor": "Check whether this machine can run a node.",
     "forget": "Delete what is kept for a consumer that will not return.",
+    "serve": "Run a node as a service: HTTP, Flight, metrics.",
+    "token": "Make, list and revoke the tokens of a service.",
     "simulate": "Compare distributed policies with the papers' numbers.",
     "demo": "Watch a network find intruders in a stream of connections.",
 }

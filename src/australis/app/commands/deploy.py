@@ -13,19 +13,19 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.app import running, showing
 from australis.app.options import (
-    RootOptions,
     find_network,
     log_options,
     named_files,
     progress_option,
-    root_options,
+    reaching_options,
+    take_reached,
 )
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("net", metavar="NEW")
-@root_options
+@reaching_options
 @click.option("--dry-run", is_flag=True, help="Show what it would change, and change nothing.")
 @click.option(
     "--table",
@@ -61,7 +61,7 @@ def command(
       australis deploy new.yaml --root root
       australis deploy new.yaml --root root --table names=names.csv --yes --json
     """
-    root = RootOptions.take(options)
+    root = take_reached(options)
     network = find_network(net)
     stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
     found = _tables(network, named_files(tables, stored, "table"))

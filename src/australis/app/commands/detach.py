@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, as_json_option, log_options, root_options
+from australis.app.options import RootOptions, as_json_option, log_options, reaching_options, take_reached
 from australis.engine.ledger import not_attached
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
-@root_options
+@reaching_options
 @as_json_option("what was done")
 @log_options
 def command(name: str, as_json: bool, **options: Any) -> None:
@@ -24,9 +24,10 @@ def command(name: str, as_json: bool, **options: Any) -> None:
     Examples:
       australis detach speeders --root root
       australis detach speeders --root root --json
+      australis detach speeders --node https://node.example:8400
     """
-    root = RootOptions.take(options)
-    with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
+    root = take_reached(options)
+    with running.reach_or_start_node(root, lambda given: _check(given, name)) as node:
         node.detach(name)
     if as_json:
         click.echo(json.dumps({"detached": name, "root": root.root}))

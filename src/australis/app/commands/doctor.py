@@ -9,10 +9,8 @@ import click
 
 from australis.app.doctor import Examination, Status, examine
 from australis.app.exit_codes import FAILED
-from australis.app.options import RunnerName
+from australis.app.options import ListenAddress, RunnerName, host_and_port
 from australis.engine.runner import SPARK
-
-_HOST = "127.0.0.1"
 
 
 @click.command()
@@ -35,6 +33,7 @@ _HOST = "127.0.0.1"
 @click.option(
     "--port",
     "ports",
+    type=ListenAddress(),
     metavar="[HOST:]PORT",
     multiple=True,
     help="A port that the node will listen on, such as that of --metrics.",
@@ -65,7 +64,7 @@ def command(
       australis doctor --runner light --root root --port 9100
       australis doctor --quick --json | jq '.findings[] | select(.status != "ok")'
     """
-    asked = Examination(runner, master, root, catalog, [_address(each) for each in ports], quick)
+    asked = Examination(runner, master, root, catalog, [host_and_port(each) for each in ports], quick)
     findings = []
     for finding in examine(asked):
         findings.append(finding)
@@ -76,13 +75,3 @@ def command(
         click.echo(json.dumps({"fit": is_fit, "findings": [each.as_dict() for each in findings]}, indent=2))
     if not is_fit:
         ctx.exit(FAILED)
-
-
-def _address(text: str) -> tuple[str, int]:
-    """The host and port of a text."""
-    host, _, port = text.rpartition(":")
-    if not port.isdecimal() or not 0 < int(port) < 1 << 16:
-        raise click.UsageError(
-            f"--port: {text!r} is no port; expected a number from 1 to 65535, or HOST:PORT"
-        )
-    return host.strip("[]") or _HOST, int(port)

@@ -14,7 +14,13 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.app import asking, running, showing
-from australis.app.options import RootOptions, point_schema, progress_option, root_options
+from australis.app.options import (
+    NodeAddress,
+    point_schema,
+    progress_option,
+    reaching_options,
+    take_reached,
+)
 from australis.engine import wall_clock
 from australis.engine.files import STANDARD_STREAM, format_of
 from australis.errors import AlgebraError
@@ -22,7 +28,7 @@ from australis.errors import AlgebraError
 
 @click.command()
 @click.argument("point", metavar="NAME")
-@root_options
+@reaching_options
 @click.option("--where", metavar="EXPRESSION", help="Only tuples that satisfy this predicate.")
 @click.option("--since", metavar="TIME", help="Only what arrived since: 2h ago, or 2026-03-01T12:00.")
 @click.option("--until", metavar="TIME", help="Only what arrived before.")
@@ -56,8 +62,13 @@ def command(
       australis history pos --where "car = 17 AND speed > 80" --columns car,speed --root root
       australis history pos --since 1d --output yesterday.parquet --root root
       australis history pos --files --root root
+      australis history pos --since 2h --node https://node.example:8400
     """
-    root = running.for_reading(RootOptions.take(options))
+    given = take_reached(options)
+    if isinstance(given, NodeAddress):
+        _print_remote(given, point, where, since, until, columns, limit, output, files, as_json)
+        return
+    root = running.for_reading(given)
     network = running.network_of(root)
     schema = point_schema(network, point)
     if output is not None and output != STANDARD_STREAM:
@@ -85,6 +96,33 @@ def command(
         with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
             target.is_whole_only = True
             asking.deliver(((point, _noted(table, bar.advance)) for table in tables), target, stop)
+
+
+def _print_remote(
+    address: NodeAddress,
+    point: str,
+    where: str | None,
+    since: str | None,
+    until: str | None,
+    columns: str | None,
+    limit: int | None,
+    output: str | None,
+    files: bool,
+    as_json: bool,
+) -> None:
+    """Print what a node at an address keeps; its files are elsewhere."""
+    if files:
+        raise click.UsageError("--files are those of a root of this machine, and not for --node")
+    with running.stoppable() as stop, running.RemoteNode(address) as node:
+        network = node.client.network()
+        schema = point_schema(network, point)
+        names, now, zone = _columns(columns, schema), wall_clock(), ZoneInfo(network.timezone)
+        kept = schema if names is None else Schema(tuple(schema[name] for name in names))
+        begin, end = _moment(since, now, zone), _moment(until, now, zone)
+        table = node.client.history(point, where, since=begin, until=end, columns=names, limit=limit)
+        with asking.open_destination({point: kept}, output, limit, as_json=as_json) as target:
+            target.is_whole_only = True
+            asking.deliver(((point, each) for each in (table,)), target, stop)
 
 
 def _noted(table: pa.Table, read: Callable[[int], None]) -> pa.Table:

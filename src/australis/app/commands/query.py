@@ -14,7 +14,14 @@ from rich.console import Console
 
 from australis.algebra.network import Network
 from australis.app import asking, running
-from australis.app.options import QueryOptions, RootOptions, expressions, root_options
+from australis.app.options import (
+    NodeAddress,
+    QueryOptions,
+    RootOptions,
+    expressions,
+    reaching_options,
+    take_reached,
+)
 from australis.app.running import Stop, stoppable
 from australis.app.showing import statistics_tables as shown
 from australis.engine.control import Control, End, RemoteQuery
@@ -24,7 +31,7 @@ from australis.engine.files import STANDARD_STREAM, format_of
 @click.command()
 @click.argument("point", metavar="[POINT]", required=False)
 @click.argument("expression", metavar="[EXPRESSION]", required=False)
-@root_options
+@reaching_options
 @click.option("--net", metavar="NET", help="The query as a network, whose streams are connection points.")
 @click.option(
     "--map",
@@ -78,9 +85,14 @@ def command(
       australis query --name speeders --root root
       australis query --list --root root
     """
-    root = running.for_reading(RootOptions.take(options))
+    given = take_reached(options)
     asked = QueryOptions(point, expression, net, expressions(maps))
     _check(asked, name, listed)
+    if isinstance(given, NodeAddress):
+        with stoppable() as stop, suppress(KeyboardInterrupt), running.RemoteNode(given) as node:
+            _ask_remote(node, asked, name, Wanted(output, limit, as_json, stop), listed, keep, follow)
+        return
+    root = running.for_reading(given)
     with stoppable() as stop, suppress(KeyboardInterrupt):
         wanted = Wanted(output, limit, as_json, stop)
         reached = running.reach_node(root)
@@ -125,19 +137,26 @@ class Wanted:
     def __init__(self, output: str | None, limit: int | None, as_json: bool, stop: Stop) -> None:
         if output not in (None, STANDARD_STREAM):
             format_of(output or "")
-        self._output, self._limit, self._as_json, self._stop = output, limit, as_json, stop
+        self._output, self._limit, self.as_json, self._stop = output, limit, as_json, stop
 
     def _delivery(self, query: Network) -> asking.Destination:
         if self._output not in (None, STANDARD_STREAM) and len(query.outputs) != 1:
             names = ", ".join(query.outputs)
             raise click.UsageError(f"--output {self._output} is one file, but the query has {names}")
         schemas = {name: query.output_schema(name) for name in query.outputs}
-        return asking.open_destination(schemas, self._output, self._limit, as_json=self._as_json)
+        return asking.open_destination(schemas, self._output, self._limit, as_json=self.as_json)
 
     def history(self, root: RootOptions, query: Network) -> None:
         """Show what the query makes of the history that a root keeps."""
         with self._delivery(query) as target:
             asking.deliver(asking.query_history(root, query), target, self._stop)
+
+    def remote(
+        self, node: running.RemoteNode, query: Network, outputs: Mapping[str, str], follow: bool
+    ) -> None:
+        """Show what a query on a node at an address delivers; `outputs` are its names there."""
+        with self._delivery(query) as target:
+            asking.deliver(node.tables(outputs, follow=follow), target, self._stop)
 
     def read(self, query: RemoteQuery, *, keep: bool, empty: Sequence[str] = ()) -> None:
         """Show what a query delivers, and keep or remove it as requested; `empty` points have no history."""
@@ -158,6 +177,33 @@ class Wanted:
             click.echo(
                 f"{query.name} stays attached; `australis query --name {query.name}` continues it", err=True
             )
+
+
+def _ask_remote(
+    node: running.RemoteNode,
+    asked: QueryOptions,
+    name: str | None,
+    wanted: Wanted,
+    listed: bool,
+    keep: bool,
+    follow: bool,
+) -> None:
+    """Query a node at an address."""
+    if listed:
+        _list(node.client.attached(), wanted.as_json)
+        return
+    if asked.is_nothing:
+        known = node.client.attached()
+        query = known.get(name or "")
+        if query is None:
+            raise click.UsageError(f"there is no query {name}; there is {', '.join(known) or 'none'}")
+        wanted.remote(node, query, {f"{name}.{each}": each for each in query.outputs}, follow)
+        return
+    query = asked.network(node.client.network())
+    with node.asked(query, name, keep=keep) as (chosen, outputs):
+        _say_on_terminal(f"{chosen} is attached; Ctrl-C ends it")
+        shown = {each: each.removeprefix(f"{chosen}.") for each in outputs}
+        wanted.remote(node, query, shown, follow)
 
 
 def _points_without_tuples(reached: Control, network: Network, query: Network) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from australis.app import running
-from australis.app.options import RootOptions, as_json_option, log_options, root_options
+from australis.app.options import RootOptions, as_json_option, log_options, reaching_options, take_reached
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("name", metavar="INPUT")
-@root_options
+@reaching_options
 @as_json_option("what was done")
 @log_options
 def command(name: str, as_json: bool, **options: Any) -> None:
@@ -25,8 +25,8 @@ def command(name: str, as_json: bool, **options: Any) -> None:
       australis refresh cars --root root
       australis refresh cars --root root --json
     """
-    root = RootOptions.take(options)
-    with running.reach_or_start_node(root, lambda: _check(root, name)) as node:
+    root = take_reached(options)
+    with running.reach_or_start_node(root, lambda given: _check(given, name)) as node:
         node.refresh(name)
     if as_json:
         click.echo(json.dumps({"refreshed": name, "root": root.root}))

@@ -158,7 +158,7 @@ def command(
     check_files(network, sources, targets, as_json)
     node = NodeOptions.take(options)
     if engine != SPARK:
-        refuse_elsewhere(ctx, engine, network, sources)
+        refuse_elsewhere(ctx, engine, network, sources, targets)
     node.check(ctx, targets.values())
     check_inputs(network, sources, is_resumable=node.root is not None)
     now = wall_clock if clock == "wall" else running.stopped_clock()

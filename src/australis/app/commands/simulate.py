@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from australis.app.papers import eddies, hotspots, market, placement, recovery
+from australis.app.papers import eddies, hotspots, market, placement, recovery, replay, trials
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,8 +19,10 @@ def command() -> None:
       australis simulate hotspots --runs 2 --seeds 50
       australis simulate recovery --seeds 50
       australis simulate placement --runs 1
+      australis simulate trials market --journal market.jsonl
+      australis simulate replay market.jsonl
     """
 
 
-for each in (eddies, market, hotspots, recovery, placement):
+for each in (eddies, market, hotspots, recovery, placement, trials, replay):
     command.add_command(each)

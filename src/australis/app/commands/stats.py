@@ -53,16 +53,26 @@ def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any
     """
     if shed and watch:
         raise click.UsageError("--shed is a list of all that was, and not for --watch")
-    given = running.for_reading(RootOptions.take(options))
-    root = given.catalog or Path(given.root)
+    root = RootOptions.take(options)
     if shed:
-        _print_shed(root, as_json)
+        with running.as_of_now(root) as given:
+            _print_shed(_folder(given), as_json)
     elif watch:
         _watch(root, as_json, every)
     elif as_json:
-        click.echo(json.dumps(observe.look(root).as_dict(), indent=2))
+        click.echo(json.dumps(_look(root).as_dict(), indent=2))
     else:
-        _console().print(_picture(observe.look(root)))
+        _console().print(_picture(_look(root)))
+
+
+def _look(root: RootOptions) -> Statistics:
+    """What a root has now: one in an object store is restored anew from the copies there."""
+    with running.as_of_now(root) as given:
+        return observe.look(_folder(given))
+
+
+def _folder(root: RootOptions) -> Path:
+    return root.catalog or Path(root.root)
 
 
 def _print_shed(root: Path, as_json: bool) -> None:
@@ -80,18 +90,18 @@ def _console() -> Console:
     return Console(highlight=False, width=width)
 
 
-def _watch(root: Path, as_json: bool, seconds: float) -> None:
+def _watch(root: RootOptions, as_json: bool, seconds: float) -> None:
     """Watch until Ctrl-C, which is the normal way to end it and not an error."""
     pause = threading.Event()
     try:
         if as_json or not sys.stdout.isatty():
             while True:
-                found = observe.look(root)
+                found = _look(root)
                 click.echo(json.dumps(found.as_dict())) if as_json else _console().print(_picture(found))
                 pause.wait(seconds)
-        with Live(_picture(observe.look(root)), console=_console(), auto_refresh=False) as view:
+        with Live(_picture(_look(root)), console=_console(), auto_refresh=False) as view:
             while not pause.wait(seconds):
-                view.update(_picture(observe.look(root)), refresh=True)
+                view.update(_picture(_look(root)), refresh=True)
     except KeyboardInterrupt:
         return
 

@@ -21,6 +21,7 @@ class TableSource:
     rate: Rate
 
     at_rest = False
+    is_endless = False
 
     def start(self, positions: Positions, waiter: Waiter) -> RunningTable:
         return RunningTable(self, waiter)

@@ -13,11 +13,12 @@ from rich.table import Table
 
 from australis.algebra.network import QUARANTINE, Network
 from australis.app.demo.replay import TableSource
-from australis.app.running import Conductor, OutputTaker, Stop, quietly
+from australis.app.running import Conductor, Stop, quietly
 from australis.app.showing import ProgressSample, announce, draw_live
 from australis.app.showing import statistics_tables as shown
 from australis.engine import Node
 from australis.engine.observe import Statistics
+from australis.engine.sinks import OutputTaker
 from australis.engine.sources import Delivery, Rate
 from australis.engine.spark import is_running, local_session
 

@@ -88,8 +88,7 @@ def _check_places(asked: Examination) -> Iterator[Finding]:
         folder = catalog_folder(root, asked.catalog)
         if root.local is None:
             list(root.names(SEGMENTS))
-            # Its address may contain keys.
-            yield well("root", "the object store answers")
+            yield well("root", f"the object store of {asked.root} answers")
     except EngineError as error:
         yield failure("root", error.problem.what, error.problem.expected)
     except OSError as error:

@@ -91,8 +91,8 @@ def check_port(host: str, port: int) -> Finding:
 
 def check_disk(folder: Path) -> Finding:
     """Whether files can be written below a folder, how much space there is, and how fast it syncs."""
-    place = next(each for each in (folder, *folder.parents) if each.exists())
     try:
+        place = next(each for each in (folder, *folder.parents) if each.exists())
         milliseconds = _sync_ms(place)
         free = shutil.disk_usage(place).free
     except OSError as error:

@@ -21,16 +21,24 @@ if TYPE_CHECKING:
     from australis.app.options.nodes import (
         DISCIPLINES,
         WAYS,
+        ListenAddress,
         NodeOptions,
         RunnerName,
-        is_endless,
+        host_and_port,
         node_options,
         refuse_elsewhere,
     )
     from australis.app.options.progress import progress_option
     from australis.app.options.queries import QueryOptions, expressions, point_schema
     from australis.app.options.rates import RATE_METAVAR, rate_texts
-    from australis.app.options.roots import RootOptions, as_json_option, root_argument, root_options
+    from australis.app.options.reaching import (
+        NodeAddress,
+        node_address_options,
+        reaching_options,
+        take_node,
+        take_reached,
+    )
+    from australis.app.options.roots import ROOT, RootOptions, as_json_option, root_argument, root_options
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -59,9 +67,12 @@ else:
             "nodes": (
                 "DISCIPLINES",
                 "WAYS",
+                "ListenAddress",
+                "NodeAddress",
                 "NodeOptions",
                 "RunnerName",
-                "is_endless",
+                "host_and_port",
+                "node_address_options",
                 "node_options",
                 "refuse_elsewhere",
             ),
@@ -75,7 +86,15 @@ else:
                 "RATE_METAVAR",
                 "rate_texts",
             ),
+            "reaching": (
+                "NodeAddress",
+                "node_address_options",
+                "reaching_options",
+                "take_node",
+                "take_reached",
+            ),
             "roots": (
+                "ROOT",
                 "RootOptions",
                 "as_json_option",
                 "root_argument",
@@ -87,8 +106,11 @@ else:
 __all__ = [
     "DISCIPLINES",
     "RATE_METAVAR",
+    "ROOT",
     "WAYS",
     "GroupedCommand",
+    "ListenAddress",
+    "NodeAddress",
     "NodeOptions",
     "QueryOptions",
     "RootOptions",
@@ -101,18 +123,22 @@ __all__ = [
     "format_option",
     "functions_option",
     "grouped",
+    "host_and_port",
     "import_python",
-    "is_endless",
     "log_options",
     "named_files",
     "named_formats",
     "network_arguments",
+    "node_address_options",
     "node_options",
     "point_schema",
     "progress_option",
     "rate_texts",
+    "reaching_options",
     "refuse_elsewhere",
     "root_argument",
     "root_options",
+    "take_node",
+    "take_reached",
     "with_formats",
 ]

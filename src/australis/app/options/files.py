@@ -10,7 +10,8 @@ import click
 
 from australis.algebra.network import Network
 from australis.engine.files import STANDARD_STREAM
-from australis.engine.sources import PREFIX, TICKS
+from australis.engine.sinks import is_file as is_file_sink
+from australis.engine.sources import is_file as is_file_source
 
 
 def named_files(options: tuple[str, ...], known: list[str], kind: str) -> dict[str, str]:
@@ -54,7 +55,7 @@ def check_inputs(network: Network, sources: Mapping[str, str], *, is_resumable: 
     """Refuse files and folders that are not there; a root may hold a stored table already."""
     for name, path in sources.items():
         may_be_held = is_resumable and network.inputs[name].table
-        if path == STANDARD_STREAM or path.startswith((PREFIX, TICKS)) or may_be_held or Path(path).exists():
+        if path == STANDARD_STREAM or not is_file_source(path) or may_be_held or Path(path).exists():
             continue
         what = "file" if Path(path).suffix and not path.endswith("/") else "folder"
         raise click.UsageError(f"--input {name}={path}: there is no such {what}")
@@ -80,7 +81,7 @@ def _check_outputs(paths: list[str]) -> None:
 
 def _same_file(first: str, second: str) -> bool:
     """Whether two names lead to the same file, by any spelling or link; streams and devices are not files."""
-    if STANDARD_STREAM in (first, second):
+    if STANDARD_STREAM in (first, second) or not (is_file_sink(first) and is_file_sink(second)):
         return False
     one, other = Path(first).resolve(), Path(second).resolve()
     if one.is_file() and other.is_file():

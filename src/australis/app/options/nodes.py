@@ -17,20 +17,16 @@ from australis.app.options.rates import RATE_METAVAR, rate_texts
 from australis.engine import LIGHT, MASTER, SPARK, WORKER_WAIT, WORKER_WAIT_S, light_tasks
 from australis.engine.files import STANDARD_STREAM
 from australis.engine.sinks import PartLimits, Sink, parse_sink
+from australis.engine.sinks import is_file as is_file_sink
 from australis.engine.sources import (
     AS_IT_IS,
-    PREFIX,
-    TICKS,
-    GeneratorSource,
     Options,
     Source,
-    TickSource,
     check_ends,
-    parse_generator,
     parse_replay,
     parse_source,
-    parse_ticks,
 )
+from australis.engine.sources import is_file as is_file_source
 from australis.errors import AlgebraError, EngineError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -87,6 +83,16 @@ class ListenAddress(click.ParamType[str]):
         if not (port.isascii() and port.isdecimal() and int(port) < 65536):
             self.fail(f"{value!r} is no port: try 9464 or 0.0.0.0:9464", param, ctx)
         return str(value)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """What a checked address names.
+
+    >>> host_and_port("9464"), host_and_port("[::1]:9464")
+    (('127.0.0.1', 9464), ('::1', 9464))
+    """
+    host, _, port = address.rpartition(":")
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 class RunnerName(click.ParamType[str]):
@@ -306,6 +312,10 @@ class NodeOptions:
                 if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                     option = name.replace("_", "-")
                     raise click.UsageError(f"--{option} is for --output NAME=FOLDER.parquet with --root DIR")
+        if self.root is None:
+            for path in (path for path in targets if not is_file_sink(path)):
+                what = f"--output {path} needs a node that remembers what it has written"
+                raise click.UsageError(f"{what}: add --root DIR")
         if self.is_on_spark:
             return
         for name, is_for_spark in (("engine", True), ("master", True), ("way", self.way == SPARK)):
@@ -333,25 +343,26 @@ class NodeOptions:
             raise click.UsageError(f"--input {name}={text}: {error}") from None
 
 
-def refuse_elsewhere(ctx: click.Context, engine: str, network: Network, sources: Mapping[str, str]) -> None:
-    """Refuse options that the chosen engine does not have, and sources that it cannot read."""
+def refuse_elsewhere(
+    ctx: click.Context,
+    engine: str,
+    network: Network,
+    sources: Mapping[str, str],
+    targets: Mapping[str, str],
+) -> None:
+    """Refuse options that the chosen engine does not have, and what it cannot read or write."""
     for field in fields(NodeOptions):
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE:
             option = field.name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --engine spark, not for {engine}")
     for name, text in sources.items():
-        if text.startswith((PREFIX, TICKS)):
-            parse = parse_generator if text.startswith(PREFIX) else parse_ticks
+        if not is_file_source(text):
             try:
-                check_ends(parse(name, text, network.inputs[name].schema, AS_IT_IS), text)
+                check_ends(parse_source(name, text, network.inputs[name].schema, AS_IT_IS), text)
             except EngineError as error:
                 hint = f"or leave out --engine {engine}"
                 raise click.UsageError(f"--input {name}={error}, {hint}") from None
-
-
-def is_endless(source: Source) -> bool:
-    """Whether a source continues until somebody ends it."""
-    if isinstance(source, GeneratorSource | TickSource):
-        return source.tuples is None
-    options: Options = getattr(source, "options")  # noqa: B009  (the protocol of sources leaves it out)
-    return options.follow
+    for name, text in targets.items():
+        if not is_file_sink(text):
+            what = f"--output {name}={text} needs a node that remembers what it has written"
+            raise click.UsageError(f"{what}: leave out --engine {engine}, and add --root DIR")

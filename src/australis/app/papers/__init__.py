@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from australis.app.papers.recover import recovery
     from australis.app.papers.route import eddies
     from australis.app.papers.trade import market
+    from australis.app.papers.worlds import replay, trials
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -23,6 +24,7 @@ else:
             "recover": ("recovery",),
             "route": ("eddies",),
             "trade": ("market",),
+            "worlds": ("replay", "trials"),
         },
     )
 
@@ -32,4 +34,6 @@ __all__ = [
     "market",
     "placement",
     "recovery",
+    "replay",
+    "trials",
 ]

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.app.running.conductor import Conductor, OutputTaker
+    from australis.app.running.conductor import Conductor
     from australis.app.running.engines import ENGINES, SPARK, start_engine
     from australis.app.running.file_run import stopped_clock
     from australis.app.running.in_process import RunRequest, run_in_process
     from australis.app.running.on_node import run_on_node
     from australis.app.running.quiet_start import quietly
     from australis.app.running.reference_engine import ReferenceEngine
+    from australis.app.running.remote import RemoteNode
     from australis.app.running.roots import (
+        as_of_now,
         for_reading,
         network_of,
         optimisations_of,
@@ -30,10 +32,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "conductor": (
-                "Conductor",
-                "OutputTaker",
-            ),
+            "conductor": ("Conductor",),
             "engines": (
                 "ENGINES",
                 "SPARK",
@@ -46,8 +45,9 @@ else:
             "on_node": ("run_on_node",),
             "quiet_start": ("quietly",),
             "reference_engine": ("ReferenceEngine",),
+            "remote": ("RemoteNode",),
             "roots": (
-                "for_reading",
+                "as_of_now",
                 "for_reading",
                 "network_of",
                 "optimisations_of",
@@ -69,11 +69,12 @@ __all__ = [
     "ENGINES",
     "SPARK",
     "Conductor",
-    "OutputTaker",
     "ReferenceEngine",
+    "RemoteNode",
     "RunRequest",
     "Stop",
     "Summary",
+    "as_of_now",
     "for_reading",
     "network_of",
     "open_inputs",

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import Protocol
 
 import pyarrow as pa
 
 from australis.engine import Node
-from australis.engine.sinks import Heard, RunningSink, Tables
+from australis.engine.sinks import Taker, Taking
 from australis.engine.sources import Adoption, Delivery, SignalWaiter, Source, feed
 from australis.errors import EngineError
 
@@ -22,54 +19,6 @@ _FED, _ASKED = "fed", "asked"
 _log = logging.getLogger(__name__)
 _FLUSHED = "end of the streams"
 """The source whose position records at which length of the log the end of the streams was logged."""
-
-
-class Taker(Protocol):
-    """Takes what an output has, step by step, under the name of a consumer."""
-
-    @property
-    def output(self) -> str: ...
-
-    @property
-    def consumer(self) -> str: ...
-
-    @property
-    def rest_s(self) -> float | None:
-        """In how many seconds it wants to be asked again, even if nothing happens."""
-
-    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
-        """What is to be done now; with `is_last` nothing may be left."""
-
-
-@dataclass(frozen=True)
-class OutputTaker:
-    """An output, the name of its consumer, and what to do with its tables."""
-
-    output: str
-    consumer: str
-    take: Callable[[pa.Table], None]
-    rest_s: float | None = None
-
-    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
-        del is_last
-        return (partial(self.take, table) for table in tables)
-
-
-@dataclass(frozen=True)
-class SinkTaker:
-    """An output that a sink writes, and who is told of what it has written."""
-
-    output: str
-    consumer: str
-    sink: RunningSink
-    heard: Heard
-
-    @property
-    def rest_s(self) -> float | None:
-        return self.sink.rest_s
-
-    def steps(self, tables: Tables, *, is_last: bool) -> Iterator[Callable[[], None]]:
-        return self.sink.steps(tables, self.heard, is_last=is_last)
 
 
 class Conductor:
@@ -85,16 +34,12 @@ class Conductor:
         heard: Callable[[Delivery], None] = lambda delivery: None,
         waiting_most: int | None = None,
     ) -> None:
-        self._node, self._sources, self._takers = node, sources, takers
+        self._node, self._sources = node, sources
         self._flush, self._heard = flush, heard
         self._waiting_most, self._brought = waiting_most, 0
         self._waiter = SignalWaiter()
         self._news: SimpleQueue[str | BaseException] = SimpleQueue()
-        self._over = threading.Event()
-        self._left = threading.Event()
-        self._wakes = [threading.Event() for _ in takers]
-        # The holder of a taker's lock is taking a table.
-        self._locks = [threading.Lock() for _ in takers]
+        self._takings = [Taking(node, taker, node.has_output) for taker in takers]
         self.notes: tuple[str, ...] = ()
 
     def ask(self) -> None:
@@ -104,18 +49,15 @@ class Conductor:
     def run(self, each_second: Callable[[], None] | None = None) -> bool:
         """Run until everything is processed, or an end is requested; returns whether everything is."""
         self._node.on_train(lambda train: self._wake())
-        consumers = [
-            self._thread(partial(self._consume, *each))
-            for each in zip(self._takers, self._wakes, self._locks, strict=True)
-        ]
+        consumers = [self._thread(taking.run) for taking in self._takings]
         feeder = self._thread(self._bring)
         try:
             is_whole = self._listen(each_second)
             if not is_whole:
                 self._waiter.end()
                 self._node.pause()
-            self._over.set()
-            self._wake()
+            for taking in self._takings:
+                taking.finish()
             for thread in (feeder, *consumers):
                 thread.join()
         except BaseException:
@@ -128,10 +70,8 @@ class Conductor:
     def _leave(self) -> None:
         """Let sources deliver no more, and takers finish only the tables they are taking."""
         self._waiter.end()
-        self._left.set()
-        for lock in self._locks:
-            with lock:
-                pass
+        for taking in self._takings:
+            taking.leave()
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
         def run_and_report() -> None:
@@ -215,33 +155,5 @@ class Conductor:
     # --- output
 
     def _wake(self) -> None:
-        for wake in self._wakes:
-            wake.set()
-
-    def _consume(self, taker: Taker, wake: threading.Event, lock: threading.Lock) -> None:
-        """Take what an output has whenever there is something, and once more at the end."""
-        while True:
-            is_last = self._over.is_set()
-            with self._unless_removed(taker.output), closing(self._tables(taker)) as tables:
-                for step in taker.steps(tables, is_last=is_last):
-                    with lock:
-                        if self._left.is_set():
-                            return
-                        step()
-            if is_last:
-                return
-            wake.wait(taker.rest_s)
-            wake.clear()
-
-    def _tables(self, taker: Taker) -> Generator[pa.Table, None, None]:
-        """What an output has by now, as far as it is asked for."""
-        yield from self._node.subscribe(taker.output, consumer=taker.consumer, follow=False)
-
-    @contextmanager
-    def _unless_removed(self, output: str) -> Iterator[None]:
-        """Ignore errors about an output that a change of the network has removed."""
-        try:
-            yield
-        except EngineError:
-            if output in self._node.statistics().outputs:
-                raise
+        for taking in self._takings:
+            taking.wake()

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from australis.algebra.network import QUARANTINE
-from australis.app.options import NodeOptions, is_endless
-from australis.app.running.conductor import Conductor, OutputTaker, SinkTaker, Taker
+from australis.app.options import NodeOptions
+from australis.app.running.conductor import Conductor
 from australis.app.running.in_process import RunRequest
 from australis.app.running.preflight import check_run
 from australis.app.running.quiet_start import quietly
@@ -45,6 +45,7 @@ from australis.engine.observe import (
     Statistics,
     holds_tables,
 )
+from australis.engine.sinks import OutputTaker, SinkTaker, Taker
 from australis.engine.sources import Adoption, Delivery, Options, Source
 from australis.engine.store import SEQ
 
@@ -85,7 +86,7 @@ class _NodeRun:
     ) -> None:
         self._job, self._options, self._sources = job, options, sources
         self._tally, self._console = tally, console
-        self._is_endless = any(is_endless(source) for source in sources)
+        self._is_endless = any(source.is_endless for source in sources)
         self._is_at_rest = all(source.at_rest for source in sources)
 
     @property

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
-from australis.app.options import NodeOptions, is_endless
+from australis.app.options import NodeOptions
 from australis.app.running.in_process import RunRequest
 from australis.engine import NodeSettings
 from australis.engine.change import check_deployable
 from australis.engine.files import STANDARD_STREAM, open_reader
 from australis.engine.ledger import Catalog, has_copies, restored_catalog, view_of
+from australis.engine.sinks import is_file
 from australis.engine.sources import FileSource, Source
 from australis.engine.store import CATALOG, Root, catalog_folder
 from australis.engine.tables import check_stores
@@ -41,7 +42,7 @@ def check_run(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) 
 def _check_ends(job: RunRequest, options: NodeOptions, sources: Sequence[Source]) -> None:
     """Refuse outputs that would appear at the end of a run without an end."""
     files = [path for path in job.targets.values() if path != STANDARD_STREAM]
-    endless = [source.input for source in sources if is_endless(source)]
+    endless = [source.input for source in sources if source.is_endless]
     if options.root is None and endless and files:
         what = f"the input {endless[0]} has no end, so {files[0]} would never appear whole"
         raise click.UsageError(f"{what}: add --root DIR, or write to '-'")
@@ -49,7 +50,7 @@ def _check_ends(job: RunRequest, options: NodeOptions, sources: Sequence[Source]
 
 def _check_folders(job: RunRequest) -> None:
     """Refuse files in folders that do not exist."""
-    for path in (path for path in job.targets.values() if path != STANDARD_STREAM):
+    for path in (path for path in job.targets.values() if path != STANDARD_STREAM and is_file(path)):
         if not Path(path).resolve().parent.is_dir():
             raise EngineError(Problem(path, "cannot be written", "a folder that is there"))
 

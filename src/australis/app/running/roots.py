@@ -13,8 +13,9 @@ from rich.console import Console
 
 import australis
 from australis.algebra.network import Network
-from australis.app.options import RootOptions
+from australis.app.options import NodeAddress, RootOptions
 from australis.app.running.quiet_start import quietly
+from australis.app.running.remote import RemoteNode
 from australis.app.showing import announce
 from australis.engine import observe
 from australis.engine.control import Control, reach
@@ -25,16 +26,20 @@ if TYPE_CHECKING:
     from australis.engine import Node
 
 
-def for_reading(options: RootOptions) -> RootOptions:
-    """The same root, to be read only: without the folder of its catalogue, by the copies in the root.
-
-    What is restored of them is there until the command ends.
-    """
+@contextmanager
+def as_of_now(options: RootOptions) -> Iterator[RootOptions]:
+    """The same root, to be read only: without the folder of its catalogue, by the copies in the root."""
     root = Root.of(options.root)
     if options.catalog is not None or root.local is not None or not has_copies(root):
-        return options
-    restored = click.get_current_context().with_resource(restored_catalog(root))
-    return replace(options, catalog=restored)
+        yield options
+        return
+    with restored_catalog(root) as restored:
+        yield replace(options, catalog=restored)
+
+
+def for_reading(options: RootOptions) -> RootOptions:
+    """The same root as of now; what is restored for it is there until the command ends."""
+    return click.get_current_context().with_resource(as_of_now(options))
 
 
 def network_of(options: RootOptions) -> Network:
@@ -59,15 +64,19 @@ def reach_node(options: RootOptions) -> Control | None:
 
 @contextmanager
 def reach_or_start_node(
-    options: RootOptions, check: Callable[[], None] = lambda: None
-) -> Iterator[Control | Node]:
-    """The node that has a root open, or else a new one, if `check` allows starting Spark for it."""
+    options: RootOptions | NodeAddress, check: Callable[[RootOptions], None] = lambda root: None
+) -> Iterator[Control | Node | RemoteNode]:
+    """The node at an address or on a root, or else a new one there, if `check` allows starting Spark."""
+    if isinstance(options, NodeAddress):
+        with RemoteNode(options, 10.0) as remote:
+            yield remote
+        return
     reached = reach_node(options)
     if reached is not None:
         with reached:
             yield reached
     else:
-        check()
+        check(options)
         with _start_node(options) as node:
             yield node
 

@@ -71,14 +71,14 @@ def _steps(moments: Sequence[Moment], what: str) -> Points:
 def _shown(values: Sequence[tuple[int, float]], first: float) -> Points:
     """The shown part from its beginning to its end, in seconds."""
     # The last value of each half second: more would not be visible.
-    steps = {1 + time // 500: value for time, value in values if time < SHOWN_S * 1000}
+    steps = {1 + time // 500_000: value for time, value in values if time < SHOWN_S * 1_000_000}
     shown = [(step / 2, value) for step, value in steps.items()]
     last = shown[-1][1] if shown else first
     return ((0.0, first), *shown, (float(SHOWN_S), last))
 
 
 def _stability(title: str, answer: Reaction) -> Panel:
-    costs = tuple((each.time / 1000, each.cost / MONEY) for each in answer.moments)
+    costs = tuple((each.time / 1_000_000, each.cost / MONEY) for each in answer.moments)
     at = [0, *(each.operators for each in answer.moments[BAR_S - 1 :: BAR_S])]
     moved = tuple(
         (BAR_S * (place + 0.5), float(after - before)) for place, (before, after) in enumerate(pairwise(at))

@@ -1,0 +1,1 @@
+"""What the service is held to: a module for each claim, whose `measure` returns figures by name."""

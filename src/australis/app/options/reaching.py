@@ -1,0 +1,107 @@
+"""The options that say which node a command is about: by its root on this machine, or by its address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from australis.app.options.networks import functions_option
+from australis.app.options.roots import ROOT, RootOptions
+from australis.client import CA, NODE, Place
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_NODE_OPTIONS = (
+    click.option("--node", metavar="URL", envvar=NODE, help=f"The node at an address. Default: ${NODE}."),
+    click.option(
+        "--token-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="A file with the token for --node. Default: $AUSTRALIS_TOKEN has it.",
+    ),
+    click.option(
+        "--ca", metavar="FILE", envvar=CA, help="The certificates to trust, for --node https://. PEM."
+    ),
+)
+_ROOT_OPTIONS = (
+    click.option("--root", metavar="DIR", envvar=ROOT, help=f"The root of the node. Default: ${ROOT}."),
+    click.option(
+        "--catalog",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="The folder of the catalogue of a root that is a URI.",
+    ),
+    functions_option,
+)
+
+
+@dataclass(frozen=True)
+class NodeAddress:
+    """A node by its address."""
+
+    place: Place
+
+    @property
+    def root(self) -> str:
+        """How it is called in a sentence."""
+        return self.place.url
+
+
+def node_address_options(command: Command) -> Command:
+    """The options --node, --token-file and --ca, for a command about a node somewhere else."""
+    for option in reversed(_NODE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def reaching_options(command: Command) -> Command:
+    """The same options, and --root for a node of this machine."""
+    for option in reversed((*_ROOT_OPTIONS, *_NODE_OPTIONS)):
+        command = option(command)
+    return command
+
+
+def take_node(values: dict[str, Any]) -> NodeAddress | None:
+    """Take the options of a node's address out of a command's."""
+    url, file, ca = (values.pop(name) for name in ("node", "token_file", "ca"))
+    if url is None:
+        return None
+    return NodeAddress(Place.of(url, _token_of(file), ca))
+
+
+def take_reached(values: dict[str, Any]) -> RootOptions | NodeAddress:
+    """Take the options out of a command's: what is on the command line wins over the environment."""
+    by_hand = {name for name in ("root", "node") if _is_by_hand(name)}
+    if by_hand == {"root", "node"}:
+        raise click.UsageError("a root and a node are given: leave one out")
+    if values["root"] is None and values["node"] is None:
+        raise click.UsageError(f"Missing option '--root' or '--node' (or set {ROOT} or {NODE}).")
+    if by_hand == {"root"}:
+        values["node"] = None
+    elif by_hand != {"node"} and values["root"] is not None and values["node"] is not None:
+        raise click.UsageError(f"{ROOT} and {NODE} are set: say --root or --node")
+    address = take_node(values)
+    if address is None:
+        return RootOptions.take(values)
+    RootOptions.take({**values, "root": ""})
+    for name in ("root", "catalog", "function_files"):
+        values.pop(name)
+    return address
+
+
+def _is_by_hand(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _token_of(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise click.UsageError(f"--token-file {file}: {error.strerror}") from None

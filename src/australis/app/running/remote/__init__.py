@@ -1,0 +1,8 @@
+"""A node at an address, for commands: the calls that they make on a node of this machine.
+
+In: an address. Out: the same answers, from elsewhere.
+"""
+
+from australis.app.running.remote.remote_node import RemoteNode
+
+__all__ = ["RemoteNode"]

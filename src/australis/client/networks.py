@@ -1,0 +1,182 @@
+"""Calls about the network of a node: what runs, and what shall run instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from australis.algebra.form import from_json, to_json
+from australis.algebra.network import Network
+from australis.client.operation import operation
+from australis.client.wire import Request, Steps, error_of
+from australis.errors import Problem
+
+NetworkLike = Network | Mapping[str, Any] | str
+"""A network as a value, in its JSON form, or as a text of JSON or YAML."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What another network would change, or has changed."""
+
+    difference: Mapping[str, Any]
+    shown: tuple[str, ...] = ()
+    revision: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a dictionary, for programs."""
+        return dict(self.difference)
+
+    def lines(self) -> tuple[str, ...]:
+        """As text, for people."""
+        return self.shown
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether a network is valid, and what is wrong with it if not."""
+
+    ok: bool
+    problems: tuple[Problem, ...] = ()
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """All that the node says: the schemas of arcs, the inputs and outputs."""
+
+
+class Networks:
+    """The calls about networks, of both clients."""
+
+    @operation
+    def network(self) -> Steps[Network]:
+        """The network of the node, as it was deployed."""
+        told = (yield Request.of("GET", "/v1/network")).json()
+        return from_json(told["network"])
+
+    @operation
+    def check(self, network: NetworkLike) -> Steps[Checked]:
+        """Whether the node could run a network, and all that is wrong with it."""
+        told = (yield Request.of("POST", "/v1/network/check", {"network": as_sent(network)})).json()
+        problems = tuple(
+            Problem(each.get("path", ""), each.get("what", ""), each.get("expected") or "")
+            for each in told.get("problems", ())
+        )
+        return Checked(bool(told["ok"]), problems, told)
+
+    @operation
+    def difference(self, network: NetworkLike) -> Steps[Change]:
+        """What `deploy` would change: which boxes keep their state, what is added, removed and lost."""
+        told = (yield Request.of("POST", "/v1/network/diff", {"network": as_sent(network)})).json()
+        return _change(told.get("difference", told), told)
+
+    @operation
+    def deploy(
+        self,
+        network: NetworkLike,
+        *,
+        tables: Mapping[str, Any] | None = None,
+        accept_loss: bool = False,
+        revision: str | None = None,
+    ) -> Steps[Change]:
+        """Run a network, in place of the one that runs, if any; boxes that are the same keep their state.
+
+        What would lose something is refused, unless `accept_loss`. With a `revision`, it is refused if
+        another network runs by now. `tables` are rows of stored tables, dictionaries or Arrow tables.
+        """
+        body: dict[str, Any] = {"network": as_sent(network)}
+        if tables:
+            body["tables"] = {name: _rows(rows) for name, rows in tables.items()}
+        if accept_loss:
+            body["accept_loss"] = True
+        request = Request.of("PUT", "/v1/network", body)
+        if revision is not None:
+            request = _with_header(request, "If-Match", f'"{revision}"')
+        told = yield from self._finished((yield request).json())
+        return _change(told.get("difference") or {}, told)
+
+    @operation
+    def remove(self, *, accept_loss: bool = False) -> Steps[None]:
+        """Remove the network, with all that it keeps; refused if that loses something not accepted."""
+        answer = yield Request.of("DELETE", "/v1/network", accept_loss=accept_loss or None)
+        if answer.content:
+            yield from self._finished(answer.json())
+
+    @operation
+    def pause(self) -> Steps[None]:
+        """Start no more trains, and wait for the running ones to finish."""
+        yield Request.of("POST", "/v1/network/pause")
+
+    @operation
+    def resume(self) -> Steps[None]:
+        """Continue, also after an error whose cause was fixed."""
+        yield Request.of("POST", "/v1/network/resume")
+
+    @operation
+    def step(self) -> Steps[Mapping[str, Any] | None]:
+        """Run one train while the node is paused; None if there is nothing to do."""
+        told = (yield Request.of("POST", "/v1/network/step", repeatable=False)).json()
+        return told.get("train") if isinstance(told, dict) else None
+
+    @operation
+    def operations(self) -> Steps[list[dict[str, Any]]]:
+        """The long operations of the node, and how far they have come."""
+        return listed((yield Request.of("GET", "/v1/operations")).json(), "operations")
+
+    @operation
+    def cancel(self, operation_id: str) -> Steps[None]:
+        """Cancel a long operation."""
+        yield Request.of("DELETE", f"/v1/operations/{quote(operation_id, safe='')}")
+
+    @operation
+    def attached(self) -> Steps[dict[str, Network]]:
+        """The ad hoc queries that are attached, by name."""
+        told = listed((yield Request.of("GET", "/v1/queries")).json(), "queries")
+        return {each["name"]: from_json(each["network"], query=True) for each in told}
+
+    @operation
+    def detach(self, name: str) -> Steps[None]:
+        """Remove an ad hoc query, with all that it keeps."""
+        yield Request.of("DELETE", f"/v1/queries/{quote(name, safe='')}")
+
+    def _attaching(self, network: NetworkLike, name: str) -> Steps[tuple[str, ...]]:
+        """Attach a query; returns the names of its outputs on the node."""
+        path = f"/v1/queries/{quote(name, safe='')}"
+        told = (yield Request.of("PUT", path, {"network": as_sent(network)})).json()
+        return tuple(told["outputs"])
+
+    def _finished(self, told: dict[str, Any]) -> Steps[dict[str, Any]]:
+        """The result of an operation that may take longer than a call."""
+        while "state" in told and "id" in told and told["state"] in ("waiting", "running"):
+            told = (yield Request.of("GET", f"/v1/operations/{told['id']}", wait_s=10)).json()
+        if told.get("error"):
+            raise error_of(told["error"])
+        return told["result"] or {} if "result" in told else told
+
+
+def as_sent(network: NetworkLike) -> Any:
+    """A network as a body has it."""
+    return to_json(network) if isinstance(network, Network) else network
+
+
+def listed(told: Any, name: str) -> list[dict[str, Any]]:
+    """The list in an answer, whether or not it is under a name."""
+    found = told if isinstance(told, list) else told[name]
+    return list(found)
+
+
+def _change(difference: Mapping[str, Any], told: Mapping[str, Any]) -> Change:
+    return Change(difference, tuple(told.get("lines") or ()), told.get("revision"))
+
+
+def _with_header(request: Request, name: str, value: str) -> Request:
+    return Request(
+        request.method, request.path, request.params, {**request.headers, name: value}, request.content
+    )
+
+
+def _rows(rows: Any) -> Any:
+    return rows.to_pylist() if hasattr(rows, "to_pylist") else list(_dictionaries(rows))
+
+
+def _dictionaries(rows: Any) -> Iterator[Any]:
+    return iter(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)

@@ -1,0 +1,41 @@
+"""The routes: a family of calls in each file, and its models.
+
+In: the host and the caller. Out: routers, which the application includes all; a new family has its line here.
+"""
+
+from australis.service.http.routes import (
+    arcs,
+    feeds,
+    following,
+    health,
+    live,
+    network,
+    node,
+    observing,
+    operations,
+    parts,
+    pushing,
+    queries,
+    streams,
+    tapping,
+)
+
+ROUTERS = (
+    health.router,
+    node.router,
+    network.router,
+    operations.router,
+    parts.router,
+    arcs.router,
+    queries.router,
+    streams.router,
+    feeds.router,
+    observing.router,
+    observing.metrics_router,
+    pushing.router,
+    following.router,
+    tapping.router,
+    live.router,
+)
+
+__all__ = ["ROUTERS"]

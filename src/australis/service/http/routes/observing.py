@@ -1,0 +1,101 @@
+"""How the node does: statistics, quality, drop boxes, what was quarantined, and metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+
+from australis.engine.observe import metrics_text
+from australis.errors import ErrorCode
+from australis.service.host import plain, quarantine
+from australis.service.http.bodies import Form, encoded
+from australis.service.http.context import Auditor, TheContext, TheHost, Viewer
+from australis.service.http.errors import documented
+from australis.service.http.measured import feed_families
+
+router = APIRouter(prefix="/v1", tags=["observing"])
+metrics_router = APIRouter(tags=["observing"])
+_SOME = documented(ErrorCode.CONFLICT)
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+
+
+class DropBoxList(BaseModel):
+    """The drop boxes so far: those in place, and those withdrawn."""
+
+    dropboxes: list[dict[str, Any]]
+
+
+class AuditEntries(BaseModel):
+    """Who has changed what, the newest first."""
+
+    entries: list[dict[str, Any]]
+
+
+@router.get("/statistics", responses=_SOME)
+def statistics(host: TheHost, caller: Viewer) -> dict[str, Any]:
+    """Everything that is known of boxes, queues and outputs at this moment."""
+    found: dict[str, Any] = plain(host.deployed.statistics().as_dict())
+    return found
+
+
+@router.get("/quality", responses=_SOME)
+def quality(host: TheHost, caller: Viewer) -> dict[str, Any]:
+    """What outputs received over the last seconds, and what that is worth by their graphs."""
+    found: dict[str, Any] = plain(host.deployed.quality())
+    return found
+
+
+@router.get("/dropboxes", responses=_SOME)
+def dropboxes(host: TheHost, caller: Viewer) -> DropBoxList:
+    """Where tuples are or were shed, by which predicate, since when, and how many."""
+    return DropBoxList(dropboxes=plain(host.deployed.shed()))
+
+
+@router.get(
+    "/quarantine",
+    responses={
+        **_SOME,
+        200: {
+            "description": "Tuples that could not be processed, with the reasons",
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {"tuples": {"type": "array", "items": {"type": "object"}}},
+                        "required": ["tuples"],
+                    }
+                }
+            },
+        },
+    },
+    response_class=Response,
+)
+def quarantined(host: TheHost, caller: Viewer, limit: Limit = 100) -> Response:
+    """The last tuples that no box could process, with the place and the reason."""
+    table = quarantine(host, limit)
+    rows = b"".join(encoded([table], table.schema, Form.JSON))
+    return Response(b'{"tuples":' + rows + b"}", media_type="application/json")
+
+
+@router.get("/audit", responses=documented(ErrorCode.NOT_FOUND))
+def audit(context: TheContext, caller: Auditor, limit: Limit = 100) -> AuditEntries:
+    """Who has changed what, when, and with which result."""
+    return AuditEntries(entries=[] if context.audit is None else context.audit.latest(limit))
+
+
+@metrics_router.get(
+    "/metrics",
+    responses={
+        **documented(),
+        200: {"description": "The metrics", "content": {"text/plain": {"schema": {"type": "string"}}}},
+    },
+    response_class=Response,
+)
+def metrics(host: TheHost, context: TheContext, caller: Viewer) -> Response:
+    """Metrics for Prometheus; without a network there are none of it."""
+    node = host.node
+    more = [*context.measured.families(), *feed_families(host.feeds.statuses())]
+    text, media_type = metrics_text(node.statistics() if node.is_deployed else None, node.train_times, more)
+    return Response(text, headers={"Content-Type": media_type})

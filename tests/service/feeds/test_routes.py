@@ -1,0 +1,31 @@
+"""The routes about feeds, of a service that runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from tests.service.conftest import SOLDIERS
+
+Serve = Callable[..., httpx.Client]
+
+
+def test_feeds_begin_with_the_network_and_are_seen_paused_and_restarted(serve: Serve, tmp_path: Path) -> None:
+    reports = tmp_path / "reports.csv"
+    reports.write_text("sid,time,pos\n")
+    client = serve(feeds={"inputs": {"reports": str(reports)}, "outputs": {"nothing": "nothing.csv"}})
+    before = {each["name"]: each["state"] for each in client.get("/v1/feeds").json()["feeds"]}
+    assert before == {"reports": "absent", "nothing": "absent"}
+    inputs = client.put("/v1/network", json={"network": SOLDIERS.read_text()})
+    assert inputs.status_code == 200
+    wait = threading.Event()
+    while (feed := client.get("/v1/feeds").json()["feeds"][0])["state"] == "absent":
+        wait.wait(0.05)
+    assert (feed["direction"], feed["address"]) == ("input", str(reports))
+    assert client.post("/v1/feeds/input/reports/pause").json()["state"] == "paused"
+    assert client.post("/v1/feeds/input/reports/restart").json()["state"] != "paused"
+    missing = client.post("/v1/feeds/output/reports/pause")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "not_found")
+    assert client.post("/v1/feeds/sideways/reports/pause").status_code == 400

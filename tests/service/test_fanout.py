@@ -1,0 +1,94 @@
+"""Many readers of one output: shared pieces, numbers of their own, and what they have missed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.engine.in_process import InProcess
+
+from australis import NetworkBuilder, Node
+from australis.engine.deliver import Over
+from australis.service.fanout import Fanout, Subscriber
+from australis.service.fanout.fanout import CONSUMER
+from australis.service.settings import OutputSettings
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    net = NetworkBuilder("n")
+    net.input("x", "k long").filter("k >= 0", as_="some").output("out")
+    with Node(tmp_path, runner=InProcess()) as node:
+        node.deploy(net.build())
+        yield node
+
+
+@pytest.fixture
+def fanout(node: Node) -> Iterator[Fanout]:
+    fanout = Fanout(lambda: node, OutputSettings(keep_tuples=100, shared_bytes=1))
+    yield fanout
+    fanout.close()
+
+
+def push(node: Node, *values: int) -> None:
+    node.push("x", [{"k": value} for value in values])
+    node.drain()
+
+
+def read(subscriber: Subscriber, count: int) -> list[int]:
+    found: list[int] = []
+    while len(found) < count:
+        piece = subscriber.next(60)
+        assert piece is not None
+        assert not piece.is_missed
+        found += piece.table["k"].to_pylist()
+    return found
+
+
+def test_many_get_the_same_piece_encoded_once(node: Node, fanout: Fanout) -> None:
+    readers = [fanout.subscribe(node, "out") for _ in range(5)]
+    push(node, 1, 2)
+    pieces = [reader.next(60) for reader in readers]
+    assert len(set(map(id, pieces))) == 1
+    assert pieces[0] is not None
+    assert pieces[0].is_encoded
+    assert [row["k"] for row in json.loads(pieces[0].json())] == [1, 2]
+
+
+def test_one_that_falls_behind_reads_from_the_disk_and_loses_nothing(node: Node, fanout: Fanout) -> None:
+    slow, fast = fanout.subscribe(node, "out"), fanout.subscribe(node, "out")
+    for value in range(20):
+        push(node, value)
+        assert read(fast, 1) == [value]
+    assert slow.is_behind, "the ring holds the last piece only"
+    assert read(slow, 20) == list(range(20))
+    push(node, 20)
+    assert read(slow, 1) == read(fast, 1) == [20]
+
+
+def test_one_that_falls_behind_the_window_is_told(node: Node, fanout: Fanout) -> None:
+    slow = fanout.subscribe(node, "out")
+    for value in range(20):
+        push(node, *range(value * 10, value * 10 + 10))
+    fanout.let_go(node)
+    assert node.consumer(CONSUMER, "out")[0] > 0
+    piece = slow.next(60)
+    assert piece is not None
+    assert piece.is_missed
+    assert read(slow, 100) == list(range(100, 200))
+
+
+def test_large_trains_come_in_pieces_with_whole_numbers(node: Node, fanout: Fanout) -> None:
+    subscriber, late = fanout.subscribe(node, "out"), fanout.subscribe(node, "out", 0)
+    push(node, *range(30_000))
+    for each in (subscriber, late):
+        assert read(each, 30_000) == list(range(30_000))
+
+
+def test_the_end_of_the_node_is_told(node: Node, fanout: Fanout) -> None:
+    subscriber = fanout.subscribe(node, "out")
+    node.stop()
+    assert subscriber.next(60) is None
+    assert subscriber.over is Over.STOPPED
