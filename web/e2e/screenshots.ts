@@ -1,0 +1,73 @@
+// Takes the pictures of docs/editor.md and the README: `make screenshots`.
+
+import { join } from "node:path";
+import { expect, type Page, test } from "@playwright/test";
+import { serve } from "./node";
+import { command, node, open } from "./page";
+
+const PICTURES = join(import.meta.dirname, "..", "..", "docs", "pictures", "editor");
+
+async function take(page: Page, name: string): Promise<void> {
+  await page.waitForTimeout(400);
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+async function colours(page: Page, theme: string): Promise<void> {
+  await page.getByRole("combobox", { name: "colours" }).selectOption(theme);
+}
+
+test("pictures of every view", async ({ page }) => {
+  test.setTimeout(400_000);
+  const served = await serve();
+  try {
+    await open(page, served.url);
+    await colours(page, "light");
+    await expect(page.getByTestId("first-run")).toContainText("Run the demo");
+    await take(page, "first-run");
+    await page.getByRole("button", { name: "Run the demo" }).click();
+    await expect(page.getByRole("status").first()).toContainText("running", { timeout: 90_000 });
+    await page.getByRole("button", { name: "Arrange" }).click();
+    await expect(node(page, "output/active")).toContainText(/[1-9][0-9]* tuples/, { timeout: 120_000 });
+    await page.waitForTimeout(15_000);
+    await page.keyboard.press("f");
+    await node(page, "output/active").click();
+    await take(page, "run");
+    await colours(page, "dark");
+    await take(page, "run-dark");
+    await page.getByRole("tab", { name: "Queries" }).click();
+    await page.getByRole("button", { name: "Query recent" }).click();
+    await take(page, "query-dark");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "close the drawer" }).click();
+    await page.getByRole("button", { name: "Build", exact: true }).click();
+    await node(page, "box/a").click();
+    await page.keyboard.press("f");
+    await take(page, "build-dark");
+    await colours(page, "light");
+    await take(page, "build");
+    await node(page, "output/active").click();
+    await take(page, "quality");
+    await node(page, "group/beacon").dblclick();
+    await expect(node(page, "box/beacon.sorted")).toBeVisible();
+    await page.getByRole("button", { name: "Arrange" }).click();
+    await page.waitForTimeout(1500);
+    await page.keyboard.press("f");
+    await take(page, "group");
+    await command(page, "@b");
+    await page.getByRole("combobox", { name: "predicates 1" }).fill("connectons >= 30");
+    await expect(page.getByTestId("inspector").locator(".problem").first()).toBeVisible();
+    await page.keyboard.press("Escape");
+    await take(page, "problem");
+    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+k");
+    await take(page, "commands");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await take(page, "keys");
+    await page.keyboard.press("Escape");
+    await colours(page, "contrast");
+    await take(page, "build-contrast");
+  } finally {
+    await served.stop();
+  }
+});
