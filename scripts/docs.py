@@ -16,6 +16,11 @@ from click.testing import CliRunner
 
 from australis.algebra.form.form import schema_text
 from australis.app.cli import main
+from australis.service.access import Access
+from australis.service.fanout import Fanout
+from australis.service.host import Host
+from australis.service.http import create_app, openapi_text
+from australis.service.settings import ServiceSettings, default_text, settings_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -100,10 +105,20 @@ def with_outputs(page: str) -> str:
 def generated() -> Iterator[tuple[Path, str]]:
     """Every file that is made from the code, with what it should hold."""
     yield DOCS / "network.schema.json", schema_text()
+    yield DOCS / "settings.schema.json", settings_schema()
+    yield DOCS / "australis.yaml", default_text()
+    yield DOCS / "openapi.json", api_text()
     for page in sorted(DOCS.glob("*.md")):
         yield page, with_outputs(page.read_text())
     for network in sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json", ".py")):
         yield EXAMPLES / network.stem / "picture.svg", picture(network)
+
+
+def api_text() -> str:
+    """The OpenAPI document of the service; nothing is started for it."""
+    settings = ServiceSettings()
+    fanout = Fanout(lambda: None, settings.outputs)
+    return openapi_text(create_app(Host(settings.node), Access(settings), settings, fanout))
 
 
 def picture(network: Path) -> str:

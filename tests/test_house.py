@@ -21,6 +21,7 @@ MODULES = sorted(str(path.relative_to(HOUSE)) for path in HOUSE.rglob("*.py"))
 FILES_MOST = 13
 FILES_OF_ONE_KIND = {
     "app/commands": "a command in each",
+    "service/http/routes": "a family of calls in each",
     "kernels/expressions": "a family of functions in each, and what they compute with",
     "reference/expressions": "a family of functions in each, as in the kernels",
 }
@@ -48,9 +49,10 @@ def test_no_room_is_crowded(room: str) -> None:
 
 
 def test_sql_on_the_catalogue_is_beside_the_ledger() -> None:
-    """Stored tables have databases of their own, and the simulator's database takes any statement."""
+    """Stored tables and sinks have databases of their own; the simulator's takes any statement."""
     statement = re.compile(r"\.execute(many|script)?\(|\bsqlite3\b")
-    homes = ("engine/ledger/", "engine/store/home.py", "engine/tables/", "sim/machine/")
+    databases = ("engine/tables/", "engine/sinks/postgresql/", "sim/machine/")
+    homes = ("engine/ledger/", "engine/store/home.py", *databases)
     found = [module for module in MODULES if statement.search((HOUSE / module).read_text())]
     assert any(module.startswith("engine/ledger/") for module in found)
     assert [module for module in found if not module.startswith(homes)] == []

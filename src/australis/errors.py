@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Self
 
 EXCERPT_LENGTH = 100
@@ -121,3 +122,50 @@ class SimulationError(ProblemError):
 
 class EngineError(ProblemError):
     """A failure of the real world: no Java, a file that cannot be written, a damaged file."""
+
+
+class TryLater(EngineError):
+    """What may succeed when it is tried again, after `after_s` seconds where the other side said so."""
+
+    after_s: float = 0.0
+
+    def __init__(self, problem: Problem, after_s: float = 0.0) -> None:
+        super().__init__(problem)
+        self.after_s = after_s
+
+
+class ErrorCode(StrEnum):
+    """What kind of refusal or failure an answer of the service is; clients decide by it what to do."""
+
+    INVALID_REQUEST = "invalid_request"
+    UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    NOT_ACCEPTABLE = "not_acceptable"
+    CONFLICT = "conflict"
+    WOULD_LOSE = "would_lose"
+    """A change would lose states or tuples, and the request does not accept that."""
+    GONE = "gone"
+    REVISION_MISMATCH = "revision_mismatch"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    INVALID_NETWORK = "invalid_network"
+    INVALID_TUPLES = "invalid_tuples"
+    KEY_REUSED = "key_reused"
+    """An idempotency key came with another payload than the first time."""
+    TOO_MANY = "too_many"
+    NOT_READY = "not_ready"
+    STOPPING = "stopping"
+    INTERNAL = "internal"
+
+
+class ServiceError(ProblemError):
+    """A request that the service refuses, or cannot serve now; `retry_after_s` is when to try again."""
+
+    def __init__(self, code: ErrorCode, problem: Problem, retry_after_s: float | None = None) -> None:
+        self.code, self.retry_after_s = code, retry_after_s
+        super().__init__(problem)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[ErrorCode, Problem, float | None]]:  # type: ignore[override]
+        return type(self), (self.code, self.problem, self.retry_after_s)

@@ -139,6 +139,20 @@ def boxes() -> tuple[Network, Settings]:
     return keyed()[0], {"discipline": "box", "train": 200}
 
 
+def many() -> tuple[Network, Settings]:
+    """Some thousand groups, of which each train changes few: states in several layers, which are merged."""
+    net = NetworkBuilder("many")
+    columns = {name: name for name in SCHEMA.names} | {"key": "host + 12 * (at % 200)"}
+    left, right = (net.input(name, READINGS).map(columns) for name in ("left", "right"))
+    order = Order("at", slack=3, group_by=("key",))
+    windows = left.aggregate({"n": "count(*)", "last": "last(note)"}, order, size=10)
+    windows.output("windows")
+    windows.filter("n > 1").output("crowded")
+    right.aggregate({"n": "count(*)", "most": "max(load)"}, order, size=4).output("pairs")
+    left.union(right.filter("load > 80")).map(HOT).output("hot")
+    return net.build(), {"train": 200}
+
+
 def unkeyed() -> tuple[Network, Settings]:
     """Order across all hosts: one partition; a stored table; sliding windows; two superboxes."""
     net = NetworkBuilder("unkeyed")
@@ -256,7 +270,7 @@ def quiet() -> tuple[Network, Settings]:
 
 CAME = 400
 """The tuples that the connection point `came` keeps at the least."""
-BY_COUNT = (keyed, boxes, unkeyed, trains, scans, parted, kept, changing)
+BY_COUNT = (keyed, many, boxes, unkeyed, trains, scans, parted, kept, changing)
 BY_PROGRESS = (marked, marked_boxes, marked_parted, marked_changing, quiet)
 SCENARIOS = {each.__name__: each for each in (*BY_COUNT, *BY_PROGRESS)}
 ON_SPARK = ("scans",)

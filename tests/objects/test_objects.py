@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,22 @@ def test_a_root_is_read_on_a_machine_without_its_catalogue(uri: str, tmp_path: P
         assert json.loads(query.stdout)["x"] == 2
         assert "no node answers" in query.stderr
     assert not list(Path(tempfile.gettempdir()).glob("australis-catalog-*"))
+
+
+def test_a_root_is_watched_on_a_machine_without_its_catalogue(uri: str, tmp_path: Path) -> None:
+    watch = [sys.executable, "-m", "australis.app.cli", "stats", uri, "--watch", "--json", "--every=0.1"]
+    with opened(uri, tmp_path / "here") as node:
+        push(node, 0)
+        node.drain()
+        with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            seen = (json.loads(line)["inputs"]["s"]["received"] for line in process.stdout)
+            before = next(seen)
+            push(node, 1)
+            node.drain()
+            assert next(each for each in seen if each != before) > before
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
 
 
 # --- what is said

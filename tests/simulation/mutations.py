@@ -7,7 +7,7 @@ into running code, and `python -m tests.simulation.campaign --mutations` looks f
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -22,7 +22,7 @@ from australis.engine.ledger.copies.records import CommitRecord
 from australis.engine.ledger.copies.replay import TOKEN
 from australis.engine.ledger.garbage import Garbage
 from australis.engine.ledger.ledger import Ledger, UnitOfWork
-from australis.engine.ledger.log import MarkLog
+from australis.engine.ledger.log import MarkLog, Receipt
 from australis.engine.ledger.transaction import Transaction
 from australis.engine.run_state import RunState
 from australis.engine.store.disk import Data
@@ -187,6 +187,27 @@ def position_in_another_change() -> AbstractContextManager[Any]:
     return mutated()
 
 
+def receipt_in_another_change() -> AbstractContextManager[Any]:
+    """What came of a push with a key is committed after its tuples, not with them."""
+    write, committed = Ingest.write, Ingest._commit
+
+    def without(self: Ingest, change: UnitOfWork, placed: Placed) -> None:
+        write(self, change, replace(placed, key=None))
+
+    def commit_twice(self: Ingest, placed: Placed) -> int:
+        end = committed(self, placed)
+        if placed.key is not None:
+            with self._ledger.change() as change:
+                receipt = Receipt(placed.event.rows, placed.rejected, end)
+                change.note_receipt(placed.key, receipt, placed.event.now)
+        return end
+
+    both = ExitStack()
+    both.enter_context(patch.object(Ingest, "write", without))
+    both.enter_context(patch.object(Ingest, "_commit", commit_twice))
+    return both
+
+
 def switch_does_not_wait() -> AbstractContextManager[Any]:
     """A change takes over while what it replaces has not come to one number."""
     return patch.object(Switch, "_wait_until", lambda self, happened, check=None: None)
@@ -329,6 +350,7 @@ MUTATIONS: dict[str, Mutation] = {
         head_is_not_committed,
         state_is_not_committed,
         position_in_another_change,
+        receipt_in_another_change,
         switch_does_not_wait,
         switch_does_not_hold,
         train_is_not_claimed,

@@ -22,6 +22,7 @@ from tests.simulation.story import CLOCK, draw_story
 from australis import Node
 from australis.algebra.network import QUARANTINE
 from australis.engine.history import organisation
+from australis.engine.ledger import Key
 from australis.engine.ledger.copies import copied_catalog
 from australis.engine.ledger.log import FLUSH
 from australis.engine.ledger.log import LogEvent as LoggedEvent
@@ -307,7 +308,8 @@ class Play:
     def _feed(self, node: Node, source: str) -> None:
         """Push the events of a source, each once, whatever happens in between.
 
-        After an error some ask how far they have come; others push again, as their position tells.
+        After an error some ask how far they have come; others push again, as their position tells. One with
+        keys remembers how far it has come, and pushes the same again until it has an answer.
         """
         events = self.story.events[source]
         number = self._position(node, source)
@@ -329,10 +331,22 @@ class Play:
             node.promise(source, event.promise, event.now, position=position)
         else:
             table = table_of(self.story.whole, source, event.rows)
-            node.push(source, table, now=event.now, position=position)
+            if source in self.story.keyed:
+                self._push_by_key(node, source, table, event.now, position[1])
+            else:
+                node.push(source, table, now=event.now, position=position)
+
+    def _push_by_key(self, node: Node, source: str, table: pa.Table, now: int | None, number: int) -> None:
+        """Push with a key; what was pushed before gets the same answer, and other tuples are refused."""
+        key = Key(source, str(number), str(number))
+        receipt = node.admit(source, table, now=now, key=key)
+        again = node.admit(source, table, now=now, key=key)
+        assert again == replace(receipt, is_repeated=True), f"{again} is not {receipt}"
 
     def _position(self, node: Node, source: str) -> int:
         """How many events of a source have arrived."""
+        if source in self.story.keyed:
+            return self.pushed.get(source, 0)
         while True:
             try:
                 return int(node.position(source) or 0)

@@ -29,6 +29,8 @@ class Story:
     """The outputs that a consumer reads as they are written: the steady ones, perhaps the quarantine."""
     events: dict[str, tuple[Event, ...]]
     """What each source brings, in order: one for every input, and one for time."""
+    keyed: frozenset[str]
+    """The sources that push with keys, instead of a position."""
     setting: Setting
     failing: float
     """The chance that a task fails."""
@@ -54,11 +56,13 @@ def draw_story(seed: int) -> Story:
     names = list(whole.outputs)
     steady = tuple(name for name in names if random.random() < 0.5) or (names[0],)
     events = recut(random, random_events(random, whole))
+    told = {name: tuple(_of(events, name)) for name in (*whole.inputs, CLOCK)}
     return Story(
         whole,
         steady,
         (*steady, QUARANTINE) if seed % 2 else steady,
-        {name: tuple(_of(events, name)) for name in (*whole.inputs, CLOCK)},
+        told,
+        frozenset(name for name in whole.inputs if seed % 4 == 1 and _has_only_tuples(told[name])),
         replace(random_setting(random), in_flight=random.choice([1, 2, 3])),
         random.choice([0.0, 0.0, 0.02, 0.2]),
         random.choice([2, 60_000]),
@@ -78,6 +82,10 @@ def _draw_network(random: Random, *, layered: bool) -> Network:
 def _falls_into_groups(network: Network, name: str) -> bool:
     box, schemas = network.boxes[name].box, network.input_schemas(name)
     return box.ordered and shape_of(kernel_for(box, schemas, network.timezone)) is not None
+
+
+def _has_only_tuples(events: tuple[Event, ...]) -> bool:
+    return all(event.promise is None for event in events)
 
 
 def _of(events: list[Event], source: str) -> list[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.policy.machines.hosting import Heard, Hosted
 
 from australis.errors import PolicyError
 from australis.policy.hotspot.directory import Directory
@@ -17,12 +18,11 @@ from australis.policy.hotspot.messages import (
     Measured,
     Members,
     Offers,
-    Received,
-    Send,
     Unregister,
 )
 from australis.policy.hotspot.peer import Manners, Peer
 from australis.policy.hotspot.ring import SPACE, Ring, key
+from australis.policy.machines import Say as Send
 
 names = st.lists(st.text("abcdefgh", min_size=1, max_size=5), min_size=2, max_size=12, unique=True)
 ALONE = Ring(["me"])
@@ -101,9 +101,9 @@ def test_peers_share_operators() -> None:
 
 
 def test_a_newly_responsible_peer_is_told_at_once() -> None:
-    peer = Peer("me", ("filter",), ["me", "ann", "bob", "cid"])
+    peer = Hosted(Peer("me", ("filter",), ["me", "ann", "bob", "cid"]))
     assert peer.handle(Members(("me", "ann"))) == [], "nothing is known to tell"
-    [told] = peer.handle(Measured(60, steady(1)))
+    [told] = peer.handle(Measured(steady(1)), 60)
     there = {"me", "ann", "bob", "cid"} - {told.to}  # type: ignore[union-attr]
     [again] = peer.handle(Members(tuple(sorted(there))))
     assert again == Send(Ring(there).responsible("filter"), LoadUpdate(("filter",), steady(1), 60))
@@ -111,15 +111,15 @@ def test_a_newly_responsible_peer_is_told_at_once() -> None:
 
 
 def test_operators_that_come_and_go_are_told() -> None:
-    peer = Peer("me", ("filter",), ["me"])
-    peer.handle(Measured(60, steady(1)))
+    peer = Hosted(Peer("me", ("filter",), ["me"]))
+    peer.handle(Measured(steady(1)), 60)
     assert peer.handle(Offers(("map",))) == [
         Send("me", LoadUpdate(("map",), steady(1), 60)),
         Send("me", Unregister(("filter",))),
     ]
-    assert peer.handle(Measured(120, steady(9))) == [Send("me", LoadUpdate(("map",), steady(9), 120))]
-    peer.handle(Received("me", LoadUpdate(("filter",), steady(1), 60)))
-    peer.handle(Received("me", Unregister(("filter",))))
+    assert peer.handle(Measured(steady(9)), 120) == [Send("me", LoadUpdate(("map",), steady(9), 120))]
+    peer.handle(Heard("me", LoadUpdate(("filter",), steady(1), 60)))
+    peer.handle(Heard("me", Unregister(("filter",))))
     assert peer.directory.offering("filter") == {}
 
 
@@ -127,9 +127,9 @@ def test_operators_that_come_and_go_are_told() -> None:
 
 
 def test_a_load_is_reported_when_its_level_changes_and_now_and_then() -> None:
-    peer = Peer("me", ("filter", "map"), ["me"], Manners(remind_s=300))
+    peer = Hosted(Peer("me", ("filter", "map"), ["me"], Manners(remind_us=300)))
     loads = {0: 1.0, 60: 2.4, 120: 2.6, 180: 2.4, 240: 9.0, 300: 9.0, 540: 9.0}
-    told = {now: peer.handle(Measured(now, steady(load))) for now, load in loads.items()}
+    told = {now: peer.handle(Measured(steady(load)), now) for now, load in loads.items()}
     assert [now for now, commands in told.items() if commands] == [0, 120, 240, 540]
     assert told[120] == [Send("me", LoadUpdate(("filter", "map"), steady(2.6), 120))]
 
@@ -213,20 +213,25 @@ def test_a_peer_that_is_silent_for_long_or_gone_is_removed() -> None:
     assert directory.look(ALONE) == []
 
 
+TRIO = ["me", "hot", "cool"]
+MINE = next(each for each in map(str, range(99)) if Ring(TRIO).responsible(each) == "me")
+"""An operator that this peer is responsible for."""
+
+
 def test_peers_that_fail_or_leave_are_not_targets() -> None:
     for gone, left in ((Failed("cool"), {"hot"}), (Members(("me",)), set())):
-        peer = Peer("me", (), ["me"])
+        peer = Hosted(Peer("me", (), TRIO))
         for name, load in {"hot": 9, "cool": 1}.items():
-            peer.handle(Received(name, LoadUpdate(("filter",), steady(load), 0)))
-        assert peer.handle(Look(60)) != []
+            peer.handle(Heard(name, LoadUpdate((MINE,), steady(load), 0)))
+        assert peer.handle(Look(), 60) != []
         peer.handle(gone)
-        assert peer.directory.offering("filter").keys() == left
-        assert peer.handle(Look(120)) == []
+        assert peer.directory.offering(MINE).keys() == left
+        assert peer.handle(Look(), 120) == []
 
 
 def test_decisions_are_numbered() -> None:
-    peer = Peer("me", (), ["me"])
-    peer.handle(Received("hot", LoadUpdate(("filter",), steady(9), 0)))
-    peer.handle(Received("cool", LoadUpdate(("filter",), steady(1), 0)))
-    found = [peer.handle(Look(now)) for now in (60, 120)]
-    assert found == [[Send("hot", Decision(serial, "filter", "cool"))] for serial in (1, 2)]
+    peer = Hosted(Peer("me", (), TRIO))
+    peer.handle(Heard("hot", LoadUpdate((MINE,), steady(9), 0)))
+    peer.handle(Heard("cool", LoadUpdate((MINE,), steady(1), 0)))
+    found = [peer.handle(Look(), now) for now in (60, 120)]
+    assert found == [[Send("hot", Decision(serial, MINE, "cool"))] for serial in (1, 2)]

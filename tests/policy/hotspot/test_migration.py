@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+from tests.policy.machines.hosting import Heard, Hosted
 
 from australis.policy.hotspot.departure import Phase
 from australis.policy.hotspot.holdings import Holdings
@@ -10,11 +12,11 @@ from australis.policy.hotspot.levels import Loads
 from australis.policy.hotspot.messages import (
     Assigned,
     Cancel,
-    Command,
     Decision,
     Drain,
     Drained,
     Drop,
+    Elsewhere,
     Failed,
     Holding,
     Install,
@@ -23,13 +25,13 @@ from australis.policy.hotspot.messages import (
     Kill,
     Measured,
     Migration,
-    Received,
+    Packed,
     Refusal,
     Reply,
     Request,
     Route,
-    Send,
     Ship,
+    Shipped,
     Spawn,
     State,
     Switch,
@@ -39,10 +41,15 @@ from australis.policy.hotspot.messages import (
     Tick,
     UpdateReply,
     UpdateRequest,
+    Wanted,
     Writer,
     Writes,
 )
 from australis.policy.hotspot.peer import Manners, Peer
+from australis.policy.hotspot.ring import Ring
+from australis.policy.machines import Say as Send
+
+changed = msgspec.structs.replace
 
 HOT, COOL = Loads(5, 5, 5), Loads(1, 1, 1)
 TASK = Task("t", ("x", "y"), ("z",))
@@ -51,34 +58,36 @@ HELD = Holding(
     "filter", (TASK,), {"x": Writer("u"), "y": Writer("v")}, {"x": 0, "y": 0}, {"z": Route(0, "down")}
 )
 MOVED = HELD._replace(versions={"x": 1, "y": 1}, routes={"z": Route(0, "down", moves=1)})
-PEERS = ("source", "target", "u", "v", "down", "me")
+PEERS = ("source", "target", "u", "v", "down", "me", "slow", "hot", "other", "w", "old", "elsewhere")
+BOSS = Ring(PEERS).responsible("filter")
+"""The peer that compares loads, and decides."""
 
 
-def peer(name: str, loads: Loads | None = None) -> Peer:
-    made = Peer(name, ("filter",), PEERS, Manners(patience=2))
+def peer(name: str, loads: Loads | None = None) -> Hosted:
+    made = Hosted(Peer(name, ("filter",), PEERS, Manners(patience=2)))
     if loads:
-        made.handle(Measured(0, loads))
+        made.handle(Measured(loads))
     return made
 
 
-def source() -> Peer:
+def source() -> Hosted:
     made = peer("source", HOT)
     made.handle(Assigned(HELD))
     return made
 
 
-def told(to: Peer, sender: str, message: object) -> list[Command]:
-    return to.handle(Received(sender, message))
+def told(to: Hosted, sender: str, message: object) -> list[object]:
+    return to.hear(sender, message)
 
 
-def redirecting() -> Peer:
+def redirecting() -> Hosted:
     made = source()
-    told(made, "me", Decision(1, "filter", "target"))
+    told(made, BOSS, Decision(1, "filter", "target"))
     told(made, "target", Reply(ID))
     return made
 
 
-def draining() -> Peer:
+def draining() -> Hosted:
     made = redirecting()
     told(made, "u", UpdateReply(ID, "x", 1, 7))
     told(made, "v", UpdateReply(ID, "y", 1, 3))
@@ -88,10 +97,23 @@ def draining() -> Peer:
 REQUEST = Request(ID, HELD, HOT)
 
 
+def taking() -> Hosted:
+    """A target that has accepted."""
+    made = peer("target", COOL)
+    told(made, "source", REQUEST)
+    return made
+
+
+def lately(here: Hosted, held: Holding) -> None:
+    """Something else has moved here before."""
+    here.arrival.accepted["slow"] = (1, held.operator, held.tasks)
+    told(here, "slow", State(Migration("slow", 1), held, b"state"))
+
+
 def test_a_whole_migration_at_its_source() -> None:
     here = source()
     story = [
-        told(here, "me", Decision(1, "filter", "target")),
+        told(here, BOSS, Decision(1, "filter", "target")),
         told(here, "target", Reply(ID)),
         told(here, "u", UpdateReply(ID, "x", 1, 7)),
         told(here, "v", UpdateReply(ID, "y", 1, 3)),
@@ -103,7 +125,7 @@ def test_a_whole_migration_at_its_source() -> None:
         [Send("u", UpdateRequest(ID, "x", 1, "target")), Send("v", UpdateRequest(ID, "y", 1, "target"))],
         [],
         [Drain(ID, {"x": 7, "y": 3})],
-        [Ship(ID, "target", MOVED)],
+        [Ship(ID, MOVED)],
         [Kill(ID, MOVED)],
     ]
     assert not here.busy
@@ -111,10 +133,10 @@ def test_a_whole_migration_at_its_source() -> None:
 
 def test_a_whole_migration_at_its_target() -> None:
     here = peer("target", COOL)
-    story = [told(here, "source", REQUEST), told(here, "source", State(ID, MOVED, "state"))]
+    story = [told(here, "source", REQUEST), told(here, "source", State(ID, MOVED, b"state"))]
     assert story == [
         [Spawn(ID, REQUEST.holding), Send("source", Reply(ID))],
-        [Install(ID, MOVED, "state"), Send("source", Taken(ID)), Send("down", Introduce("z", 1))],
+        [Install(ID, MOVED, b"state"), Send("source", Taken(ID)), Send("down", Introduce("z", 1))],
     ]
     assert not here.busy
     assert here.holdings.holding("filter", (TASK,)) == MOVED
@@ -146,23 +168,23 @@ def test_a_switch_that_is_undone_on_its_way_is_not_replied_to() -> None:
 
 @pytest.mark.parametrize(
     "decision",
-    [Decision(1, "map", "target"), Decision(1, "filter", "source"), Decision(0, "filter", "target")],
+    [Decision(1, "map", "target"), Decision(1, "filter", "source"), Decision(1, "filter", "nobody")],
     ids=["nothing to move", "to itself", "an old number"],
 )
 def test_decisions_that_are_ignored(decision: Decision) -> None:
-    assert told(source(), "me", decision) == []
+    assert told(source(), BOSS, decision) == []
 
 
 def test_a_decision_is_ignored_if_the_overload_is_gone() -> None:
     here = source()
-    here.handle(Measured(60, COOL))
-    assert told(here, "me", Decision(1, "filter", "target")) == []
+    here.handle(Measured(COOL))
+    assert told(here, BOSS, Decision(1, "filter", "target")) == []
 
 
 def test_a_second_migration_is_refused_while_one_runs() -> None:
     here = redirecting()
-    assert told(here, "you", Decision(1, "filter", "target")) == []
-    here.handle(Measured(60, COOL))
+    assert told(here, BOSS, Decision(2, "filter", "target")) == []
+    here.handle(Measured(COOL))
     other = Request(Migration("hot", 1), MOVED, HOT)
     assert told(here, "hot", other) == [Send("hot", Refusal(other.migration))]
     waiting = peer("target", COOL)
@@ -171,29 +193,29 @@ def test_a_second_migration_is_refused_while_one_runs() -> None:
     waiting.handle(
         Assigned(HELD._replace(tasks=(Task("own", (), ()),), upstreams={}, versions={}, routes={}))
     )
-    waiting.handle(Measured(60, HOT))
-    assert told(waiting, "me", Decision(1, "filter", "source")) == []
+    waiting.handle(Measured(HOT))
+    assert told(waiting, BOSS, Decision(1, "filter", "source")) == []
     told(waiting, "source", Cancel(ID))
-    assert told(waiting, "me", Decision(2, "filter", "source")) != []
+    assert told(waiting, BOSS, Decision(2, "filter", "source")) != []
 
 
 @pytest.mark.parametrize("loads", [None, HOT, Loads(4.9, 1, 1), Loads(1, 9, 9)])
 def test_a_target_that_is_no_lighter_refuses(loads: Loads | None) -> None:
-    request = REQUEST if loads != Loads(1, 9, 9) else REQUEST._replace(holding=MOVED._replace(operator="map"))
+    request = REQUEST if loads != Loads(1, 9, 9) else changed(REQUEST, holding=MOVED._replace(operator="map"))
     assert told(peer("target", loads), "source", request) == [Send("source", Refusal(ID))]
 
 
 def test_the_same_decision_twice_is_one() -> None:
     here = source()
     decision = Decision(4, "filter", "target")
-    assert told(here, "me", decision)
+    assert told(here, BOSS, decision)
     told(here, "target", Refusal(ID))
     assert not here.busy
-    assert told(here, "me", decision) == []
-    assert told(here, "me", Decision(3, "filter", "target")) == []
-    assert told(here, "me", decision) == []
-    assert told(here, "me", Decision(5, "filter", "target")) == [
-        Send("target", REQUEST._replace(migration=Migration("source", 2)))
+    assert told(here, BOSS, decision) == []
+    assert told(here, BOSS, Decision(3, "filter", "target")) == []
+    assert told(here, BOSS, decision) == []
+    assert told(here, BOSS, Decision(5, "filter", "target")) == [
+        Send("target", changed(REQUEST, migration=Migration("source", 2)))
     ]
 
 
@@ -202,7 +224,7 @@ def test_the_same_decision_twice_is_one() -> None:
 
 def test_what_gets_no_answer_is_said_again() -> None:
     here = source()
-    told(here, "me", Decision(1, "filter", "target"))
+    told(here, BOSS, Decision(1, "filter", "target"))
     assert here.handle(Tick()) == [Send("target", REQUEST)]
     told(here, "target", Reply(ID))
     told(here, "u", UpdateReply(ID, "x", 1, 7))
@@ -210,7 +232,7 @@ def test_what_gets_no_answer_is_said_again() -> None:
     told(here, "v", UpdateReply(ID, "y", 1, 3))
     assert here.handle(Tick()) == [Drain(ID, {"x": 7, "y": 3})]
     here.handle(Drained(ID))
-    assert here.handle(Tick()) == [Ship(ID, "target", MOVED)]
+    assert here.handle(Tick()) == [Send("target", Shipped(ID))]
     told(here, "target", Taken(ID))
     assert here.handle(Tick()) == []
 
@@ -219,7 +241,7 @@ def test_what_is_there_twice_changes_nothing() -> None:
     here = draining()
     again = [Reply(ID), Refusal(ID), UpdateReply(ID, "x", 1, 99), UpdateReply(ID, "x", 0, 99)]
     assert [told(here, "target", message) for message in again] == [[], [], [], []]
-    assert here.handle(Drained(ID)) == [Ship(ID, "target", MOVED)]
+    assert here.handle(Drained(ID)) == [Ship(ID, MOVED)]
     assert here.handle(Drained(ID)) == []
     told(here, "target", Taken(ID))
     assert told(here, "target", Taken(ID)) == []
@@ -230,16 +252,19 @@ def test_a_state_is_taken_once() -> None:
     here = peer("target", COOL)
     told(here, "source", REQUEST)
     assert told(here, "source", REQUEST) == [Send("source", Reply(ID))]
-    told(here, "source", State(ID, MOVED, "state"))
-    assert told(here, "source", State(ID, MOVED, "state")) == [Send("source", Taken(ID))]
+    told(here, "source", State(ID, MOVED, b"state"))
+    assert told(here, "source", State(ID, MOVED, b"state")) == [Send("source", Taken(ID))]
     assert told(here, "source", REQUEST) == [], "it came late"
 
 
 def test_a_late_state_ends_no_other_migration() -> None:
     here = peer("target", COOL)
     told(here, "source", REQUEST)
-    late = State(Migration("slow", 1), HELD._replace(tasks=(), upstreams={}, versions={}, routes={}), "state")
-    assert told(here, "slow", late)[0] == Install(*late)
+    late = State(
+        Migration("slow", 1), HELD._replace(tasks=(), upstreams={}, versions={}, routes={}), b"state"
+    )
+    here.arrival.accepted["slow"] = (1, "filter", ())
+    assert told(here, "slow", late)[0] == Install(late.migration, late.holding, late.payload)
     assert here.busy
     assert told(here, "source", REQUEST) == [Send("source", Reply(ID))]
 
@@ -254,16 +279,16 @@ def test_a_reply_of_another_version_does_not_count() -> None:
 
 def test_news_of_a_migration_that_was_given_up_are_not_of_the_one_that_runs() -> None:
     here, second = source(), Migration("source", 2)
-    told(here, "me", Decision(1, "filter", "target"))
+    told(here, BOSS, Decision(1, "filter", "target"))
     assert here.handle(Failed("target")) == [Send("target", Cancel(ID))]
-    told(here, "me", Decision(2, "filter", "other"))
+    told(here, BOSS, Decision(2, "filter", "other"))
     told(here, "target", Refusal(ID))
     assert told(here, "target", Reply(ID)) == [Send("target", Cancel(ID))]
     told(here, "other", Reply(second))
     told(here, "u", UpdateReply(second, "x", 1, 7))
     told(here, "v", UpdateReply(second, "y", 1, 3))
     assert here.handle(Drained(ID)) == []
-    assert here.handle(Drained(second)) == [Ship(second, "other", MOVED)]
+    assert here.handle(Drained(second)) == [Ship(second, MOVED)]
     assert told(here, "target", Taken(ID)) == []
     assert told(here, "other", Taken(second)) == [Kill(second, MOVED)]
 
@@ -273,7 +298,7 @@ def test_news_of_a_migration_that_was_given_up_are_not_of_the_one_that_runs() ->
 
 def test_a_target_that_does_not_reply_is_given_up() -> None:
     here = source()
-    told(here, "me", Decision(1, "filter", "target"))
+    told(here, BOSS, Decision(1, "filter", "target"))
     assert [here.handle(Tick()) for _ in range(3)] == [
         [Send("target", REQUEST)],
         [Send("target", REQUEST)],
@@ -305,16 +330,16 @@ def test_once_the_state_has_left_it_is_said_until_it_is_there() -> None:
     here = draining()
     here.handle(Drained(ID))
     assert here.handle(Failed("target")) == []
-    assert here.handle(Tick()) == [Ship(ID, "target", MOVED)]
+    assert here.handle(Tick()) == [Send("target", Shipped(ID))]
 
 
 def test_a_target_whose_source_gives_up_or_fails_forgets_it() -> None:
-    for end in (Received("source", Cancel(ID)), Failed("source")):
+    for end in (Heard("source", Cancel(ID)), Failed("source")):
         here = peer("target", COOL)
         told(here, "source", REQUEST)
         assert here.handle(end) == [Drop(ID)]
         assert not here.busy
-        assert told(here, "source", State(ID, MOVED, "state"))[0] == Install(ID, MOVED, "state")
+        assert told(here, "source", State(ID, MOVED, b"state"))[0] == Install(ID, MOVED, b"state")
 
 
 def test_a_target_reminds_its_source_now_and_then() -> None:
@@ -327,7 +352,7 @@ def test_a_target_reminds_its_source_now_and_then() -> None:
 def test_a_source_that_asks_again_has_given_up_before() -> None:
     here = peer("target", COOL)
     told(here, "source", REQUEST)
-    newer = REQUEST._replace(migration=Migration("source", 2))
+    newer = changed(REQUEST, migration=Migration("source", 2))
     assert told(here, "source", newer) == [
         Drop(ID),
         Spawn(newer.migration, newer.holding),
@@ -345,21 +370,38 @@ def test_a_request_follows_the_writer_of_a_stream() -> None:
     here = draining()
     here.handle(Drained(ID))
     request = UpdateRequest(Migration("down", 1), "z", 1, "elsewhere")
-    assert told(here, "down", request) == [Send("target", request)]
-    there = peer("target", COOL)
-    assert told(there, "source", request) == [], "it has no state yet"
-    told(there, "source", State(ID, MOVED, "state"))
-    assert told(there, "source", request) == [Switch(request.migration, "z", 1, "elsewhere")]
-    told(here, "target", Taken(ID))
-    assert told(here, "down", request) == [Send("target", request)]
-    told(here, "target", State(Migration("target", 1), MOVED, "state"))
-    assert told(here, "down", request) == [Switch(request.migration, "z", 1, "elsewhere")]
-    assert here.holdings.moved == {}, "it is here again"
+    assert told(here, "down", request) == [Send("down", Elsewhere("z", "target"))]
+    there = taking()
+    assert told(there, "down", request) == [], "it has no state yet"
+    told(there, "source", State(ID, MOVED, b"state"))
+    assert told(there, "down", request) == [Switch(request.migration, "z", 1, "elsewhere")]
+
+
+def test_a_writer_that_has_moved_on_is_asked_there() -> None:
+    here = redirecting()
+    assert told(here, "v", Elsewhere("x", "w")) == [], "v does not write it"
+    assert told(here, "u", Elsewhere("x", "w")) == [Send("w", UpdateRequest(ID, "x", 1, "target"))]
+    assert told(here, "u", UpdateReply(ID, "x", 1, 7)) == []
+    assert here.refused == {"sender": 2}
+    told(here, "w", UpdateReply(ID, "x", 1, 7))
+    assert told(here, "v", UpdateReply(ID, "y", 1, 3)) == [Drain(ID, {"x": 7, "y": 3})]
+
+
+def test_a_state_is_sent_again_only_if_it_was_lost() -> None:
+    here = draining()
+    here.handle(Drained(ID))
+    assert here.handle(Packed(ID, b"state")) == [Send("target", State(ID, MOVED, b"state"))]
+    assert here.handle(Tick()) == [Send("target", Shipped(ID))]
+    there = taking()
+    assert told(there, "source", Shipped(ID)) == [Send("source", Wanted(ID))]
+    assert told(here, "target", Wanted(ID)) == [Ship(ID, MOVED)]
+    told(there, "source", State(ID, MOVED, b"state"))
+    assert told(there, "source", Shipped(ID)) == [Send("source", Taken(ID))]
 
 
 def test_a_moved_writer_introduces_itself_until_it_is_known() -> None:
-    here = peer("target", COOL)
-    told(here, "source", State(ID, MOVED, "state"))
+    here = taking()
+    told(here, "source", State(ID, MOVED, b"state"))
     introduce = Send("down", Introduce("z", 1))
     assert here.handle(Tick()) == [introduce]
     told(here, "down", Introduced("z", 0))
@@ -381,7 +423,7 @@ def test_an_introduction_ends_when_the_stream_has_moved_on() -> None:
     late = Holding(
         "filter", (Task("late", ("l",), ("k",)),), {"l": Writer("u")}, {"l": 3}, {"k": Route(0, "down")}
     )
-    told(here, "slow", State(Migration("slow", 1), late, "state"))
+    lately(here, late)
     assert Send("down", Introduce("k", 0)) in here.handle(Tick())
     here.holdings.remove("filter", late.tasks, "elsewhere")
     assert Send("down", Introduce("k", 0)) not in here.handle(Tick())
@@ -395,7 +437,7 @@ def test_a_route_that_was_changed_on_the_way_moves_with_its_task() -> None:
     here.handle(Switched(Migration("down", 1), "z", 1, 5))
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)
-    assert ship.holding.routes == {"z": Route(1, "elsewhere", 5, moves=1)}
+    assert ship.holding.routes == {"z": Route(1, "elsewhere", 5, 1, "down")}
 
 
 def test_tasks_wait_for_every_stream_that_is_being_switched() -> None:
@@ -408,7 +450,7 @@ def test_tasks_wait_for_every_stream_that_is_being_switched() -> None:
 def test_tasks_that_come_while_others_leave_stay() -> None:
     here = draining()
     late = Holding("filter", (Task("late", ("l",), ()),), {"l": Writer("u")}, {"l": 3}, {})
-    told(here, "slow", State(Migration("slow", 1), late, "state"))
+    lately(here, late)
     [ship] = here.handle(Drained(ID))
     assert isinstance(ship, Ship)
     assert ship.holding == MOVED

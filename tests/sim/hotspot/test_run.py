@@ -99,5 +99,5 @@ def test_load_averages_are_those_of_what_runs() -> None:
     one, five, fifteen = station.loads
     assert one == pytest.approx(3.0, abs=0.01), "one task and the background, however many tuples wait"
     assert one > five > fifteen > 1
-    station.tell(Measured(0.0, station.loads))
+    station.tell(Measured(station.loads))
     assert station.policy.reporter.loads == station.loads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from australis.errors import SimulationError
@@ -11,29 +12,35 @@ from australis.policy.hotspot.departure import Departure
 from australis.policy.hotspot.introduction import Introduction
 from australis.policy.hotspot.messages import UpdateRequest
 from australis.policy.hotspot.redirection import Redirection
+from australis.policy.replay import replayed
 from australis.sim.hotspot.trials import BadWorld, tried
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_nothing_is_lost_doubled_or_thrown_to_and_fro(block: int) -> None:
-    found = [tried(seed) for seed in range(100 * block, 100 * block + 100)]
+def test_nothing_is_lost_doubled_or_thrown_to_and_fro() -> None:
+    found = [tried(seed) for seed in range(120)]
     assert sum(each.moves for each in found) > 100
     assert sum(each.crashes for each in found) > 50
+    assert sum(each.refused for each in found) > 500
     assert sum(each.returns for each in found) > 0, "returns of inverted loads are to be seen, too"
 
 
 def test_without_faults_nothing_need_be_said_again() -> None:
-    found = [tried(seed, faults=False) for seed in range(100)]
-    assert sum(each.moves for each in found) > 100
+    found = [tried(seed, faults=False) for seed in range(60)]
+    assert sum(each.moves for each in found) > 60
 
 
 def test_a_seed_plays_a_world_again() -> None:
-    first, second = (BadWorld(3, record=True) for _ in range(2))
-    assert first.run() == second.run()
-    assert first.overlay.journal is not None
-    assert second.overlay.journal is not None
-    assert first.overlay.journal.compare(second.overlay.journal) == first.overlay.replay() > 100
+    lines: list[list[bytes]] = [[], [], []]
+    worlds = [BadWorld(3, write=each.append) for each in lines[:2]]
+    worlds.append(BadWorld(3, write=lines[2].append, restores=True))
+    first, second, restored = (world.run() for world in worlds)
+    assert first == second == restored, "also if every peer is restored before every event"
+    assert lines[0] == lines[1] == lines[2]
+    found = replayed(lines[0])
+    assert (found.differences, found.events > 100) == ((), True)
 
+
+changed = msgspec.structs.replace
 
 # --- the checks are worth something: broken policies are found out
 
@@ -71,10 +78,10 @@ def test_a_migration_that_is_undone_after_the_state_has_left_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def always(self: Departure, peer: str) -> list[object]:
-        leaving = self._leaving
+        leaving = self.leaving
         if leaving is not None and leaving.holding is not None and leaving.target == peer:
             self._holdings.add(leaving.holding)
-            self._leaving = None
+            self.leaving = None
             return []
         return failed(self, peer)  # type: ignore[return-value]
 
@@ -92,7 +99,7 @@ def test_a_writer_that_heeds_old_news_is_found_out(monkeypatch: pytest.MonkeyPat
     def heedless(self: Redirection, request: UpdateRequest) -> list[object]:
         route = self._holdings.routes.get(request.stream)
         newer = route.version + 1 if route and request.version < route.version else request.version
-        return requested(self, request._replace(version=newer))  # type: ignore[return-value]
+        return requested(self, changed(request, version=newer))  # type: ignore[return-value]
 
     requested = Redirection.requested
     monkeypatch.setattr(Redirection, "requested", heedless)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from australis.policy.hotspot.holdings import Holdings
 from australis.policy.hotspot.messages import (
-    Command,
     Drop,
     Install,
     Migration,
     Refusal,
     Reply,
     Request,
-    Send,
     Spawn,
     State,
     Taken,
+    Task,
+    Wanted,
 )
+from australis.policy.machines import Refuse, Say
 
 
 class Arrival:
@@ -25,67 +28,84 @@ class Arrival:
         self._holdings = holdings
         self._patience = patience
         """After how many ticks the source is reminded that the target waits."""
-        self._waiting: Migration | None = None
-        self._ticks = 0
-        self._taken: dict[str, int] = {}
+        self.awaited: Migration | None = None
+        self.ticks = 0
+        self.taken: dict[str, int] = {}
         """The last migration of each source whose state arrived; all earlier ones are over."""
+        self.accepted: dict[str, tuple[int, str, tuple[Task, ...]]] = {}
+        """The last migration of each source that was accepted: its serial, operator and tasks."""
 
     @property
     def waiting(self) -> bool:
         """Whether a state is awaited."""
-        return self._waiting is not None
+        return self.awaited is not None
 
-    def requested(self, request: Request, *, willing: bool) -> list[Command]:
+    def requested(self, request: Request, *, willing: bool) -> list[Any]:
         """Phase 2: prepare, unless something prevents it; a source that asks again has given up before."""
         migration = request.migration
         if self._is_over(migration) or self._is_older(migration):
-            return []
-        if migration == self._waiting:
-            return [Send(migration.source, Reply(migration))]
+            return [Refuse("late")]
+        if migration == self.awaited:
+            return [Say(migration.source, Reply(migration))]
         given_up = self._dropped() if self._waits_for(migration.source) else []
         if self.waiting or not willing:
-            return [*given_up, Send(migration.source, Refusal(migration))]
-        self._waiting, self._ticks = migration, 0
+            return [*given_up, Say(migration.source, Refusal(migration))]
+        self.awaited, self.ticks = migration, 0
+        holding = request.holding
+        self.accepted[migration.source] = (migration.serial, holding.operator, holding.tasks)
         spawn = Spawn(migration, request.holding)
-        return [*given_up, spawn, Send(migration.source, Reply(migration))]
+        return [*given_up, spawn, Say(migration.source, Reply(migration))]
 
-    def came(self, state: State) -> list[Command]:
+    def came(self, state: State) -> list[Any]:
         """Phase 6: continue from the state."""
         migration = state.migration
-        taken = Send(migration.source, Taken(migration))
+        taken = Say(migration.source, Taken(migration))
         if self._is_over(migration):
             return [taken]
-        self._taken[migration.source] = migration.serial
-        if self._waiting == migration:
-            self._waiting = None
+        holding = state.holding
+        expected = self.accepted.get(migration.source)
+        if expected != (migration.serial, holding.operator, holding.tasks):
+            return [Refuse("unexpected")]
+        self.taken[migration.source] = migration.serial
+        if self.awaited == migration:
+            self.awaited = None
         self._holdings.add(state.holding)
         return [Install(migration, state.holding, state.payload), taken]
 
-    def cancelled(self, migration: Migration) -> list[Command]:
-        """The source has given up."""
-        return self._dropped() if migration == self._waiting else []
+    def asked(self, migration: Migration) -> list[Any]:
+        """The source asks whether the state has come."""
+        if self._is_over(migration):
+            return [Say(migration.source, Taken(migration))]
+        expected = self.accepted.get(migration.source)
+        if expected is None or expected[0] != migration.serial:
+            return [Refuse("unexpected")]
+        return [Say(migration.source, Wanted(migration))]
 
-    def failed(self, peer: str) -> list[Command]:
+    def cancelled(self, migration: Migration) -> list[Any]:
+        """The source has given up."""
+        return self._dropped() if migration == self.awaited else [Refuse("late")]
+
+    def failed(self, peer: str) -> list[Any]:
         """A peer has failed: stop waiting for it; if its state still arrives, it is taken."""
         return self._dropped() if self._waits_for(peer) else []
 
-    def ticked(self) -> list[Command]:
+    def ticked(self) -> list[Any]:
         """Repeat now and then that all is ready; a source that has given up then says so."""
-        self._ticks += 1
-        if self._waiting is None or self._ticks % self._patience:
+        self.ticks += 1
+        if self.awaited is None or self.ticks % self._patience:
             return []
-        return [Send(self._waiting.source, Reply(self._waiting))]
+        return [Say(self.awaited.source, Reply(self.awaited))]
 
     def _is_over(self, migration: Migration) -> bool:
-        return migration.serial <= self._taken.get(migration.source, 0)
+        return migration.serial <= self.taken.get(migration.source, 0)
 
     def _is_older(self, migration: Migration) -> bool:
-        waits = self._waiting
+        waits = self.awaited
         return waits is not None and waits.source == migration.source and waits.serial > migration.serial
 
     def _waits_for(self, source: str) -> bool:
-        return self._waiting is not None and self._waiting.source == source
+        return self.awaited is not None and self.awaited.source == source
 
-    def _dropped(self) -> list[Command]:
-        dropped, self._waiting = self._waiting, None
+    def _dropped(self) -> list[Any]:
+        dropped, self.awaited = self.awaited, None
         return [Drop(dropped)] if dropped else []

@@ -6,8 +6,11 @@ moves has to find its writers, even if their old peer is gone by then.
 
 from __future__ import annotations
 
+from typing import Any
+
 from australis.policy.hotspot.holdings import Holdings
-from australis.policy.hotspot.messages import Command, Holding, Introduce, Introduced, Send, Writer
+from australis.policy.hotspot.messages import Holding, Introduce, Introduced, Writer
+from australis.policy.machines import Refuse, Say
 
 
 class Introduction:
@@ -15,35 +18,36 @@ class Introduction:
 
     def __init__(self, holdings: Holdings) -> None:
         self._holdings = holdings
-        self._unknown: set[str] = set()
+        self.unknown: set[str] = set()
         """The streams whose readers have not answered."""
 
-    def moved(self, holding: Holding) -> list[Command]:
+    def moved(self, holding: Holding) -> list[Any]:
         """Streams are now written here."""
-        self._unknown.update(holding.routes)
+        self.unknown.update(holding.routes)
         return self._introduce(sorted(holding.routes))
 
-    def ticked(self) -> list[Command]:
+    def ticked(self) -> list[Any]:
         """Repeat introductions; a peer that no longer writes a stream need not be known."""
-        self._unknown.intersection_update(self._holdings.routes)
-        return self._introduce(sorted(self._unknown))
+        self.unknown.intersection_update(self._holdings.routes)
+        return self._introduce(sorted(self.unknown))
 
-    def _introduce(self, streams: list[str]) -> list[Command]:
+    def _introduce(self, streams: list[str]) -> list[Any]:
         routes = self._holdings.routes
-        return [Send(routes[each].home, Introduce(each, routes[each].moves)) for each in streams]
+        return [Say(routes[each].home, Introduce(each, routes[each].moves)) for each in streams]
 
-    def heard(self, sender: str, told: Introduce) -> list[Command]:
+    def heard(self, sender: str, told: Introduce) -> list[Any]:
         """A stream is written by another peer; ignore old news and streams that are not read here."""
         writer = self._holdings.upstreams.get(told.stream)
         if writer is None:
-            return []
+            return [Refuse("stream")]
         if told.moves > writer.moves:
             self._holdings.upstreams[told.stream] = Writer(sender, told.moves)
-        return [Send(sender, Introduced(told.stream, told.moves))]
+        return [Say(sender, Introduced(told.stream, told.moves))]
 
-    def known(self, answer: Introduced) -> list[Command]:
+    def known(self, sender: str, answer: Introduced) -> list[Any]:
         """A reader has confirmed."""
         route = self._holdings.routes.get(answer.stream)
-        if route is not None and route.moves == answer.moves:
-            self._unknown.discard(answer.stream)
+        if route is None or (route.moves, route.home) != (answer.moves, sender):
+            return [Refuse("late")]
+        self.unknown.discard(answer.stream)
         return []

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from australis.errors import PolicyError, Problem
+from australis.policy.machines import Amount
 
 SEVERE = 10.0
 """The load from which a peer is in the highest level."""
@@ -14,9 +15,9 @@ SEVERE = 10.0
 class Loads(NamedTuple):
     """The average lengths of a peer's run queue in the last 1, 5 and 15 minutes."""
 
-    one: float
-    five: float
-    fifteen: float
+    one: Amount
+    five: Amount
+    fifteen: Amount
 
     def over(self, minutes: int) -> float:
         """The average over the last 1, 5 or 15 minutes.

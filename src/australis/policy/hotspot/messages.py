@@ -1,18 +1,19 @@
-"""Messages between peers, their events and their commands: plain values."""
+"""Messages between peers, their events and their commands: values with one form on the wire."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from australis.policy.hotspot.levels import Loads
+from australis.policy.machines import Count, Name, Natural, Value
 
 
 class Migration(NamedTuple):
     """The identity of a migration: those of a source are numbered."""
 
-    source: str
-    serial: int
+    source: Name
+    serial: Count
 
 
 class Task(NamedTuple):
@@ -28,19 +29,21 @@ class Task(NamedTuple):
 class Writer(NamedTuple):
     """The writer of a stream, and how often it has moved."""
 
-    peer: str
-    moves: int = 0
+    peer: Name
+    moves: Natural = 0
 
 
 class Route(NamedTuple):
     """Where the tuples of a stream go: the peer, since which version, after which tuple."""
 
-    version: int
-    home: str
-    last: int | None = 0
+    version: Natural
+    home: Name
+    last: Natural | None = 0
     """None while the switch is in progress."""
-    moves: int = 0
+    moves: Natural = 0
     """How often the writer has moved."""
+    before: str = ""
+    """Where they went before: a migration that is undone sends them there again."""
 
 
 class Holding(NamedTuple):
@@ -59,21 +62,21 @@ class Holding(NamedTuple):
 # --- messages between peers
 
 
-class LoadUpdate(NamedTuple):
-    """A peer offers operators, and had these loads at a time of its own clock."""
+class LoadUpdate(Value, frozen=True):
+    """A peer offers operators, and had these loads at a time of its own clock, in microseconds."""
 
     operators: tuple[str, ...]
     loads: Loads
-    at: float
+    at: Natural
 
 
-class Unregister(NamedTuple):
+class Unregister(Value, frozen=True):
     """A peer no longer offers some operators."""
 
     operators: tuple[str, ...]
 
 
-class Decision(NamedTuple):
+class Decision(Value, frozen=True):
     """Phase 1: the receiver should move its execution of an operator to a target."""
 
     serial: int
@@ -81,7 +84,7 @@ class Decision(NamedTuple):
     target: str
 
 
-class Request(NamedTuple):
+class Request(Value, frozen=True):
     """Phase 2: the receiver should prepare to take over."""
 
     migration: Migration
@@ -89,19 +92,19 @@ class Request(NamedTuple):
     loads: Loads
 
 
-class Reply(NamedTuple):
+class Reply(Value, frozen=True):
     """Phase 3: the target is ready for tuples."""
 
     migration: Migration
 
 
-class Refusal(NamedTuple):
+class Refusal(Value, frozen=True):
     """Phase 3, refused: the target has another migration, or more load than the source."""
 
     migration: Migration
 
 
-class UpdateRequest(NamedTuple):
+class UpdateRequest(Value, frozen=True):
     """Phase 4: the writer of a stream should send later tuples to a new home."""
 
     migration: Migration
@@ -110,7 +113,7 @@ class UpdateRequest(NamedTuple):
     home: str
 
 
-class UpdateReply(NamedTuple):
+class UpdateReply(Value, frozen=True):
     """Phase 5: it does, and this was the last tuple before."""
 
     migration: Migration
@@ -119,34 +122,54 @@ class UpdateReply(NamedTuple):
     last: int
 
 
-class State(NamedTuple):
+class State(Value, frozen=True):
     """Phase 6: everything up to the last tuples is processed, and this is the resulting state."""
 
     migration: Migration
     holding: Holding
-    payload: Any
+    payload: bytes
+    """What the host made of it; a large state is in files, which this names."""
 
 
-class Taken(NamedTuple):
+class Taken(Value, frozen=True):
     """The target has the state: the source can drop it."""
 
     migration: Migration
 
 
-class Cancel(NamedTuple):
+class Shipped(Value, frozen=True):
+    """The source has sent the state, and asks whether the target has it."""
+
+    migration: Migration
+
+
+class Wanted(Value, frozen=True):
+    """The target does not have the state: it was lost."""
+
+    migration: Migration
+
+
+class Cancel(Value, frozen=True):
     """The source has given up: the target should stop waiting."""
 
     migration: Migration
 
 
-class Introduce(NamedTuple):
+class Elsewhere(Value, frozen=True):
+    """The writer of a stream has moved on: it is asked there."""
+
+    stream: str
+    peer: Name
+
+
+class Introduce(Value, frozen=True):
     """The sender now writes a stream that the receiver reads."""
 
     stream: str
     moves: int
 
 
-class Introduced(NamedTuple):
+class Introduced(Value, frozen=True):
     """The sender knows that the receiver writes it."""
 
     stream: str
@@ -156,62 +179,52 @@ class Introduced(NamedTuple):
 # --- events of a peer
 
 
-class Received(NamedTuple):
-    """A message has arrived."""
-
-    sender: str
-    message: Any
-
-
-class Assigned(NamedTuple):
+class Assigned(Value, frozen=True):
     """An execution begins here, with an application."""
 
     holding: Holding
 
 
-class Writes(NamedTuple):
+class Writes(Value, frozen=True):
     """A stream begins here, at its source, and goes to a home."""
 
     stream: str
     home: str
 
 
-class Measured(NamedTuple):
+class Measured(Value, frozen=True):
     """The load of this peer was measured."""
 
-    now: float
     loads: Loads
 
 
-class Look(NamedTuple):
+class Look(Value, frozen=True):
     """It is time to compare the loads of other peers."""
 
-    now: float
 
-
-class Tick(NamedTuple):
+class Tick(Value, frozen=True):
     """Some time has passed: unanswered messages are repeated."""
 
 
-class Members(NamedTuple):
+class Members(Value, frozen=True):
     """The current members."""
 
     peers: tuple[str, ...]
 
 
-class Offers(NamedTuple):
+class Offers(Value, frozen=True):
     """The operators that this peer now offers."""
 
     operators: tuple[str, ...]
 
 
-class Failed(NamedTuple):
+class Failed(Value, frozen=True):
     """A peer seems to have failed; that may be wrong."""
 
     peer: str
 
 
-class Switched(NamedTuple):
+class Switched(Value, frozen=True):
     """The tuples of a stream go to their new home since a version, after the last one."""
 
     migration: Migration
@@ -220,7 +233,14 @@ class Switched(NamedTuple):
     last: int
 
 
-class Drained(NamedTuple):
+class Packed(Value, frozen=True):
+    """The state that `Ship` asked for."""
+
+    migration: Migration
+    payload: bytes
+
+
+class Drained(Value, frozen=True):
     """The tuples that `Drain` asked for are processed."""
 
     migration: Migration
@@ -229,27 +249,20 @@ class Drained(NamedTuple):
 # --- commands of a peer
 
 
-class Send(NamedTuple):
-    """Send a message; it may be lost, delayed or duplicated."""
-
-    to: str
-    message: Any
-
-
-class Spawn(NamedTuple):
+class Spawn(Value, frozen=True):
     """Start an execution: stateless tasks process what arrives, others buffer it for their state."""
 
     migration: Migration
     holding: Holding
 
 
-class Drop(NamedTuple):
+class Drop(Value, frozen=True):
     """Discard what was spawned, and the tuples that it buffered."""
 
     migration: Migration
 
 
-class Switch(NamedTuple):
+class Switch(Value, frozen=True):
     """Send later tuples of a stream to a new home, and report `Switched`."""
 
     migration: Migration
@@ -258,34 +271,51 @@ class Switch(NamedTuple):
     home: str
 
 
-class Drain(NamedTuple):
+class Drain(Value, frozen=True):
     """Report `Drained` when the streams are processed up to these tuples."""
 
     migration: Migration
     last: Mapping[str, int]
 
 
-class Ship(NamedTuple):
-    """Send a `State` with the state of the execution, which reads no more."""
+class Ship(Value, frozen=True):
+    """Pack the state of the execution, which reads no more, and report `Packed`."""
 
     migration: Migration
-    to: str
     holding: Holding
 
 
-class Install(NamedTuple):
+class Install(Value, frozen=True):
     """Continue from a state that arrived."""
 
     migration: Migration
     holding: Holding
-    payload: Any
+    payload: bytes
 
 
-class Kill(NamedTuple):
+class Kill(Value, frozen=True):
     """Discard an execution: it has moved."""
 
     migration: Migration
     holding: Holding
 
 
-Command = Send | Spawn | Drop | Switch | Drain | Ship | Install | Kill
+Message = (
+    LoadUpdate
+    | Unregister
+    | Decision
+    | Request
+    | Reply
+    | Refusal
+    | UpdateRequest
+    | UpdateReply
+    | State
+    | Taken
+    | Shipped
+    | Wanted
+    | Cancel
+    | Elsewhere
+    | Introduce
+    | Introduced
+)
+Event = Assigned | Writes | Measured | Look | Tick | Members | Offers | Failed | Switched | Packed | Drained

@@ -2,7 +2,7 @@
 
 Participants have pairwise contracts, each with a range of prices, and costs that are convex in load. A
 `Participant` is a machine. In: events, with the time. Out: messages, movements and wake-up times. Everything
-sent and kept is plain values. `invariants` checks what must hold for every movement.
+sent and kept is a value. `invariants` checks what must hold for every movement.
 """
 
 from australis.policy.trade.contract import Contract, Task
@@ -14,26 +14,37 @@ from australis.policy.trade.invariants import (
     money_is_conserved,
     nobody_is_worse_off,
 )
-from australis.policy.trade.messages import Came, Command, Ended, Event, Gave, Heard, Moved, Send, Took, Wake
+from australis.policy.trade.messages import (
+    Came,
+    Ended,
+    Event,
+    Gave,
+    Gone,
+    Installed,
+    Moved,
+    Regained,
+    Take,
+    Took,
+)
 from australis.policy.trade.participant import Participant
 
 __all__ = [
     "Came",
-    "Command",
     "Contract",
     "CostCurve",
     "Ended",
     "Event",
     "Gave",
-    "Heard",
+    "Gone",
+    "Installed",
     "Moved",
     "Movement",
     "Participant",
-    "Send",
+    "Regained",
     "Settings",
+    "Take",
     "Task",
     "Took",
-    "Wake",
     "cost_does_not_rise",
     "in_flight",
     "money_is_conserved",

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from australis.errors import PolicyError, Problem
+from australis.policy.machines import Count, Name
 
 
 class Task(NamedTuple):
     """A piece of work, with its load."""
 
-    id: str
-    load: int = 1
+    id: Name
+    load: Count = 1
     kind: str = ""
     hosts: frozenset[str] | None = None
     """The only participants that may run it; None: all."""
@@ -35,7 +36,7 @@ class Contract:
     """Per unit of load, in the smallest unit of money."""
     begin: int = 0
     end: int | None = None
-    """The time at which it expires; tasks then stay where they are."""
+    """The time at which it expires, in microseconds; tasks then stay where they are."""
     kinds: frozenset[str] | None = None
     """The only kinds of tasks that it covers; None: all."""
     moves_on: bool = True

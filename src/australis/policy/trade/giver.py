@@ -7,26 +7,31 @@ the partner asked for. It ends with a movement, or when no partner is left that 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
+from australis.policy.machines import Refuse, Say, Wake
 from australis.policy.trade.contract import Contract, Task
 from australis.policy.trade.holding import Holding
 from australis.policy.trade.messages import (
+    MOST_TASKS,
     Accepted,
     Asked,
-    Command,
     Gave,
     Moved,
     Offer,
-    Received,
+    Regained,
     Rejected,
-    Send,
-    Wake,
+    Taken,
+    Undone,
     Withdrawn,
     Woke,
 )
 from australis.policy.trade.selection import Chosen, balancing, offered
 
 OFFER = Woke("offer")
+LATE: list[Any] = [Refuse("late")]
+"""An answer to what is not open, or not any more."""
 
 
 class Giver:
@@ -51,13 +56,23 @@ class Giver:
         self.refused = False
         """Whether any partner was asked in this round."""
 
+    def started(self, now: int) -> list[Any]:
+        """Say again what is open, and plan again what was planned."""
+        if self.moving is not None:
+            return [Say(self.partner, self.moving), *self._patience(now)]
+        if self.offer is not None:
+            return [Say(self.partner, self.offer), *self._patience(now)]
+        if self.woken_at is not None:
+            return [Wake(max(now, self.woken_at), OFFER)]
+        return self.look(now)
+
     # --- when a round begins --------------------------------------------------------------------------------
 
-    def look(self, now: int) -> list[Command]:
+    def look(self, now: int) -> list[Any]:
         """Load or contracts have changed: plan a round, if none is running or planned sooner."""
         return self._plan(self.holding.settings.next_moment(now)) if self.contracts else []
 
-    def notified(self, taker: str, now: int) -> list[Command]:
+    def notified(self, taker: str, now: int) -> list[Any]:
         """A partner has room again: ask it in this round, or in one that is no longer postponed."""
         contract = self.contracts.get(taker)
         if contract is None:
@@ -66,7 +81,7 @@ class Giver:
             self.prices.setdefault(taker, contract.low)
         return self._plan(now)
 
-    def woke(self, event: Woke, now: int) -> list[Command]:
+    def woke(self, event: Woke, now: int) -> list[Any]:
         """Begin a round, or give up waiting for an answer."""
         if event.why == "patience":
             return self._impatient(event.serial, now)
@@ -77,7 +92,7 @@ class Giver:
         self.prices = {id_: contract.low for id_, contract in self.contracts.items() if contract.holds(now)}
         return self._ask(now)
 
-    def _plan(self, at: int) -> list[Command]:
+    def _plan(self, at: int) -> list[Any]:
         at = max(self.rested, at)
         if self.offer or self.moving or (self.woken_at is not None and self.woken_at <= at):
             return []
@@ -86,7 +101,7 @@ class Giver:
 
     # --- whom to ask ----------------------------------------------------------------------------------------
 
-    def _ask(self, now: int) -> list[Command]:
+    def _ask(self, now: int) -> list[Any]:
         """Make an offer to the cheapest partner for which there is one; otherwise the round is over."""
         # By convexity nothing saves more per unit than the topmost one.
         most = self.holding.cost.most_price(1, max(1, self.holding.load))
@@ -105,29 +120,30 @@ class Giver:
         if contract is None or not contract.holds(now):
             return Chosen((), 0, 0)
         holding = self.holding
-        return offered(holding.cost, holding.load, self._movable(contract), price, holding.settings.fee)
+        movable = islice(self._movable(contract), MOST_TASKS)
+        return offered(holding.cost, holding.load, movable, price, holding.settings.fee)
 
     def _movable(self, contract: Contract) -> Iterator[Task]:
         allowed, bound = contract.allowed(self.holding.tasks.values()), self.holding.bound
         return (task for task in allowed if task.id not in bound) if bound else allowed
 
-    def _offered(self, partner: str, price: int, tasks: tuple[Task, ...], now: int) -> list[Command]:
+    def _offered(self, partner: str, price: int, tasks: tuple[Task, ...], now: int) -> list[Any]:
         self.serial += 1
         self.refused = True
         self.partner, self.offer = partner, Offer(self.serial, price, tasks)
-        return [Send(partner, self.offer), *self._patience(now)]
+        return [Say(partner, self.offer), *self._patience(now)]
 
-    def _patience(self, now: int) -> list[Command]:
+    def _patience(self, now: int) -> list[Any]:
         patience = self.holding.settings.patience
         return [] if patience is None else [Wake(now + patience, Woke("patience", self.serial))]
 
-    def _over(self, now: int) -> list[Command]:
+    def _over(self, now: int) -> list[Any]:
         """Try again later, if any partner was asked; a giver with nothing to offer waits for more load."""
         settings = self.holding.settings
         self.rested = now + settings.period
         return self._plan(now + (settings.retry or settings.period)) if self.refused else []
 
-    def _done(self, now: int) -> list[Command]:
+    def _done(self, now: int) -> list[Any]:
         """After a movement there may be more to move."""
         self.moving = None
         self.rested = now + self.holding.settings.period
@@ -143,15 +159,15 @@ class Giver:
         self.offer = None
         return offer
 
-    def rejected(self, taker: str, message: Rejected, now: int) -> list[Command]:
+    def rejected(self, taker: str, message: Rejected, now: int) -> list[Any]:
         """Ask the next partner."""
-        return self._ask(now) if self._answered(taker, message.serial) else []
+        return self._ask(now) if self._answered(taker, message.serial) else list(LATE)
 
-    def asked(self, taker: str, message: Asked, now: int) -> list[Command]:
+    def asked(self, taker: str, message: Asked, now: int) -> list[Any]:
         """The partner wants more: it is asked again when that is the best price left."""
         offer = self._answered(taker, message.serial)
         if offer is None:
-            return []
+            return list(LATE)
         contract = self.contracts.get(taker)
         if contract is not None and offer.price < message.price <= contract.high:
             price = self._suggested(contract, offer, message.price)
@@ -174,51 +190,62 @@ class Giver:
         most = holding.cost.most_price(smallest, holding.load, holding.settings.fee)
         return most if offer.price < most else None
 
-    def accepted(self, taker: str, message: Accepted, now: int) -> list[Command]:
+    def accepted(self, taker: str, message: Accepted, now: int) -> list[Any]:
         """Move what was accepted; tasks that are no longer worth it, since load has gone meanwhile, stay."""
         offer = self._answered(taker, message.serial)
         if offer is None:
             return self._again(taker, message.serial)
-        # Only what was offered, whatever else a partner may name; some tasks may have ended meanwhile.
-        left = self.holding.tasks.keys() & message.tasks
-        tasks = [task for task in offer.tasks if task.id in left]
+        # Only what was offered, whatever else a partner may name; tasks may have ended or grown meanwhile.
+        there, named = self.holding.tasks, set(message.tasks)
+        tasks = [task for task in offer.tasks if task.id in named and there.get(task.id) == task]
         settings = self.holding.settings
         chosen = offered(self.holding.cost, self.holding.load, tasks, offer.price, settings.fee)
         if not chosen.tasks:
-            return [Send(taker, Withdrawn(offer.serial)), *self._ask(now)]
+            return [Say(taker, Withdrawn(offer.serial)), *self._ask(now)]
         return self._move(taker, Moved(offer.serial, offer.price, chosen.tasks), chosen, now)
 
-    def _move(self, taker: str, moved: Moved, chosen: Chosen, now: int) -> list[Command]:
+    def _move(self, taker: str, moved: Moved, chosen: Chosen, now: int) -> list[Any]:
         for task in chosen.tasks:
             self.holding.drop(task.id)
         self.holding.balance -= moved.payment
         self.partner, self.moving = taker, moved
         gave = Gave(taker, chosen.tasks, moved.price, chosen.cost)
-        return [gave, Send(taker, moved), *self._patience(now)]
+        return [gave, Say(taker, moved), *self._patience(now)]
 
-    def received(self, taker: str, message: Received, now: int) -> list[Command]:
+    def taken(self, taker: str, message: Taken, now: int) -> list[Any]:
         """The movement is done, and with it the round."""
-        if self.moving is None or (self.partner, self.moving.serial) != (taker, message.serial):
-            return []
-        return self._done(now)
+        return self._done(now) if self._is_moving(taker, message.serial) else list(LATE)
+
+    def undone(self, taker: str, message: Undone, now: int) -> list[Any]:
+        """The movement has failed: the tasks and the money are back, and the round is over."""
+        moved = self.moving
+        if moved is None or not self._is_moving(taker, message.serial):
+            return list(LATE)
+        for task in moved.tasks:
+            self.holding.add(task)
+        self.holding.balance += moved.payment
+        return [Regained(taker, moved.tasks), *self._done(now)]
+
+    def _is_moving(self, taker: str, serial: int) -> bool:
+        return self.moving is not None and (self.partner, self.moving.serial) == (taker, serial)
 
     # --- when messages are lost -----------------------------------------------------------------------------
 
-    def _again(self, taker: str, serial: int) -> list[Command]:
+    def _again(self, taker: str, serial: int) -> list[Any]:
         """Handle an unexpected acceptance: repeat a movement in progress; anything else is void."""
-        if self.moving is not None and (self.partner, self.moving.serial) == (taker, serial):
-            return [Send(taker, self.moving)]
-        return [Send(taker, Withdrawn(serial))]
+        if self.moving is not None and self._is_moving(taker, serial):
+            return [Say(taker, self.moving)]
+        return [Say(taker, Withdrawn(serial))]
 
-    def _impatient(self, serial: int, now: int) -> list[Command]:
+    def _impatient(self, serial: int, now: int) -> list[Any]:
         if self.offer is not None and self.offer.serial == serial:
             self.offer = None
-            return [Send(self.partner, Withdrawn(serial)), *self._ask(now)]
+            return [Say(self.partner, Withdrawn(serial)), *self._ask(now)]
         if self.moving is not None and self.moving.serial == serial:
-            return [Send(self.partner, self.moving), *self._patience(now)]
+            return [Say(self.partner, self.moving), *self._patience(now)]
         return []
 
-    def gone(self, partner: str, now: int) -> list[Command]:
+    def gone(self, partner: str, now: int) -> list[Any]:
         """A partner is gone: it answers nothing more; a movement to it is not undone."""
         self.prices.pop(partner, None)
         self.contracts.pop(partner, None)

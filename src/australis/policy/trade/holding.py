@@ -12,9 +12,9 @@ from australis.policy.trade.cost import CostCurve
 
 @dataclass(frozen=True)
 class Settings:
-    """How a participant trades; times are milliseconds."""
+    """How a participant trades; times are microseconds."""
 
-    period: int = 2000
+    period: int = 2_000_000
     """The period between rounds of offers, and between answers to collected offers (the paper's Ω)."""
     phase: int = 0
     """The offset of its own times in a period, so that not all participants act at once."""
@@ -66,6 +66,12 @@ class Holding:
         self.load += task.load
         if bound:
             self.bound.add(task.id)
+
+    def resize(self, id_: str, load: int) -> None:
+        """The load of a task has changed."""
+        task = self.tasks[id_]
+        self.load += load - task.load
+        self.tasks[id_] = task._replace(load=load)
 
     def drop(self, id_: str) -> None:
         """Remove a task, if it is here."""

@@ -1,55 +1,62 @@
-"""The messages, events and commands of a participant: plain values."""
+"""The messages, events and commands of a participant: values with one form on the wire."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated
 
+import msgspec
+
+from australis.policy.machines import Count, Name, Natural, Value
 from australis.policy.trade.contract import Contract, Task
+
+MOST_TASKS = 1000
+"""The most tasks of an offer."""
+Tasks = Annotated[tuple[Task, ...], msgspec.Meta(min_length=1, max_length=MOST_TASKS)]
 
 # --- between participants -----------------------------------------------------------------------------------
 # A serial is of the giver's offers: whoever answers repeats it.
 
 
-class Offer(NamedTuple):
+class Offer(Value, frozen=True):
     """Will you take some of these, at this price for a unit of load?"""
 
-    serial: int
-    price: int
-    tasks: tuple[Task, ...]
+    serial: Count
+    price: Natural
+    tasks: Tasks
 
 
-class Accepted(NamedTuple):
+class Accepted(Value, frozen=True):
     """I will take these: a binding promise until you move or withdraw them."""
 
-    serial: int
-    tasks: tuple[str, ...]
+    serial: Count
+    tasks: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1, max_length=MOST_TASKS)]
 
 
-class Asked(NamedTuple):
+class Asked(Value, frozen=True):
     """Not at this price, but at that one."""
 
-    serial: int
-    price: int
+    serial: Count
+    price: Natural
 
 
-class Rejected(NamedTuple):
+class Rejected(Value, frozen=True):
     """At no price of our contract."""
 
-    serial: int
+    serial: Count
 
 
-class Withdrawn(NamedTuple):
+class Withdrawn(Value, frozen=True):
     """I will not move what you accepted."""
 
-    serial: int
+    serial: Count
 
 
-class Moved(NamedTuple):
+class Moved(Value, frozen=True):
     """The tasks are yours, and so is the money for them."""
 
-    serial: int
-    price: int
-    tasks: tuple[Task, ...]
+    serial: Count
+    price: Natural
+    tasks: Tasks
 
     @property
     def payment(self) -> int:
@@ -57,60 +64,66 @@ class Moved(NamedTuple):
         return self.price * sum(task.load for task in self.tasks)
 
 
-class Received(NamedTuple):
-    """The tasks have arrived."""
+class Taken(Value, frozen=True):
+    """The tasks run here."""
 
-    serial: int
+    serial: Count
 
 
-class Relieved(NamedTuple):
+class Undone(Value, frozen=True):
+    """The tasks could not be made to run here: they are yours again, and so is the money."""
+
+    serial: Count
+
+
+class Relieved(Value, frozen=True):
     """I have rejected an offer of yours, and could take something now."""
 
 
-Message = Offer | Accepted | Asked | Rejected | Withdrawn | Moved | Received | Relieved
+Message = Offer | Accepted | Asked | Rejected | Withdrawn | Moved | Taken | Undone | Relieved
 
 # --- events -------------------------------------------------------------------------------------------------
 
 
-class Came(NamedTuple):
+class Came(Value, frozen=True):
     """A client has brought a task, or the load of one has grown by that much."""
 
     task: Task
 
 
-class Ended(NamedTuple):
+class Measured(Value, frozen=True):
+    """The load of a task that runs here, as it was measured."""
+
+    task: str
+    load: int
+
+
+class Ended(Value, frozen=True):
     """A task that runs here has ended."""
 
     task: str
 
 
-class Heard(NamedTuple):
-    """A message has arrived."""
-
-    sender: str
-    message: Message
-
-
-class Agreed(NamedTuple):
+class Agreed(Value, frozen=True):
     """A contract is made or changed."""
 
     contract: Contract
 
 
-class Terminated(NamedTuple):
-    """A contract has ended, in one direction."""
+class Terminated(Value, frozen=True):
+    """A contract has ended, in one direction; what was promised is still promised."""
 
     giver: str
     taker: str
 
 
-class Gone(NamedTuple):
+class Gone(Value, frozen=True):
     """A partner is gone for good: what it was promised is free again."""
 
     partner: str
 
 
-class Woke(NamedTuple):
+class Woke(Value, frozen=True):
     """The time named by a `Wake` has come."""
 
     why: str
@@ -118,26 +131,28 @@ class Woke(NamedTuple):
     partner: str = ""
 
 
-Event = Came | Ended | Heard | Agreed | Terminated | Gone | Woke
+class Installed(Value, frozen=True):
+    """Whether the tasks of a `Take` run here now."""
+
+    giver: str
+    serial: int
+    succeeded: bool = True
+
+
+Event = Came | Measured | Ended | Agreed | Terminated | Gone | Woke | Installed
 
 # --- commands -----------------------------------------------------------------------------------------------
 
 
-class Send(NamedTuple):
-    """Send a message."""
+class Take(Value, frozen=True):
+    """Make the tasks of a giver run here, with their state, and report `Installed`; may be repeated."""
 
-    to: str
-    message: Message
-
-
-class Wake(NamedTuple):
-    """Deliver this event at this time."""
-
-    at: int
-    event: Woke
+    giver: str
+    serial: int
+    tasks: tuple[Task, ...]
 
 
-class Gave(NamedTuple):
+class Gave(Value, frozen=True):
     """Tasks no longer run here: they go to a partner, with money."""
 
     to: str
@@ -147,7 +162,14 @@ class Gave(NamedTuple):
     """What this saves here."""
 
 
-class Took(NamedTuple):
+class Regained(Value, frozen=True):
+    """A partner could not run what it was given: the tasks run here again, and the money is back."""
+
+    partner: str
+    tasks: tuple[Task, ...]
+
+
+class Took(Value, frozen=True):
     """Tasks now run here, and money came with them."""
 
     giver: str
@@ -155,6 +177,3 @@ class Took(NamedTuple):
     price: int
     cost: int
     """Their cost on top of the load at which they were promised to be taken."""
-
-
-Command = Send | Wake | Gave | Took

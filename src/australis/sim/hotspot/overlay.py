@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
 from australis.policy.hotspot import Loads, Manners, Peer
 from australis.policy.hotspot import messages as m
-from australis.sim.hotspot.station import Station
-from australis.sim.kernel import Clock, Journal, Links, Net
+from australis.policy.machines import Journal, Send
+from australis.sim.hotspot.station import Posted, Station
+from australis.sim.kernel import Clock, Links, Net
 
 
 class Move(NamedTuple):
@@ -54,16 +55,19 @@ class Overlay:
         manners: Manners,
         links: Links,
         chance: Random,
-        record: bool = False,
+        write: Callable[[bytes], object] | None = None,
+        keeps: bool = False,
+        restores: bool = False,
     ) -> None:
-        self._fresh = {
-            name: partial(Peer, name, offered, tuple(offers), manners) for name, offered in offers.items()
-        }
         self.clock = Clock()
         self.costs = costs
-        self.journal = Journal() if record else None
+        self.journal = None if write is None else Journal(write)
+        self.keeps, self.restores = keeps, restores
         self.net = Net(self.clock, chance, links, self._arrived)
-        self.stations = {name: Station(self, fresh()) for name, fresh in self._fresh.items()}
+        self.stations = {
+            name: Station(self, name, partial(Peer, name, offered, tuple(offers), manners))
+            for name, offered in offers.items()
+        }
         self.sent: Counter[str] = Counter()
         """The messages between different peers, by kind."""
         self.deliveries: dict[str, list[Delivered]] = {}
@@ -92,17 +96,19 @@ class Overlay:
         """Send a message from peer to peer."""
         if source != target:
             self.sent[type(message).__name__] += 1
-        if type(message) is m.Request:
-            self._asked[message.migration] = message.loads
         self.net.send(source, target, message)
+
+    def post(self, source: str, send: Send) -> None:
+        """Send a letter of a policy."""
+        if source != send.to:
+            self.sent[send.kind] += 1
+        leaving = self.stations[source].policy.departure.leaving
+        if send.kind == m.Request.__name__ and leaving is not None:
+            self._asked[leaving.id] = leaving.loads
+        self.net.send(source, send.to, Posted(send.letter))
 
     def _arrived(self, source: str, target: str, message: Any) -> None:
         self.stations[target].arrived(source, message)
-
-    def replay(self) -> int:
-        """Replay the recorded events to new policies; returns how many, if they decide the same."""
-        assert self.journal is not None
-        return self.journal.replay({name: fresh() for name, fresh in self._fresh.items()})
 
     def tell_all(self, event: Any) -> None:
         """Tell every peer of an event."""

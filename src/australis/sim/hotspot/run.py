@@ -17,7 +17,7 @@ MINUTE_S = 60.0
 LOAD_UPDATES = ("LoadUpdate",)
 MIGRATION_MESSAGES = (
     *("Decision", "Request", "Reply", "Refusal", "UpdateRequest", "UpdateReply"),
-    *("State", "Taken", "Cancel", "Introduce", "Introduced"),
+    *("State", "Taken", "Shipped", "Wanted", "Cancel", "Elsewhere", "Introduce", "Introduced"),
 )
 
 
@@ -122,10 +122,10 @@ class Run:
 
     def _monitor(self, peer: str) -> None:
         station = self.overlay.stations[peer]
-        station.tell(m.Measured(self.overlay.clock.now, station.loads))
+        station.tell(m.Measured(station.loads))
 
     def _balance(self, peer: str) -> None:
-        self.overlay.stations[peer].tell(m.Look(self.overlay.clock.now))
+        self.overlay.stations[peer].tell(m.Look())
 
     def _note(self) -> None:
         loads = [station.loads.one for station in self.overlay.stations.values()]

@@ -6,6 +6,7 @@ waits in memory or is in transit does not.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from itertools import islice
 from math import exp
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from australis.policy.hotspot import MINUTES, Loads, Peer, ReadEnd, WriteEnd
 from australis.policy.hotspot import messages as m
-from australis.sim.kernel import VirtualNode
+from australis.policy.machines import Fence, Send
+from australis.sim.kernel import MachineHost, VirtualNode
 
 if TYPE_CHECKING:
     from australis.sim.hotspot.overlay import Overlay
@@ -30,6 +32,12 @@ class Data(NamedTuple):
     value: Any
 
 
+class Posted(NamedTuple):
+    """A letter of a policy."""
+
+    letter: bytes
+
+
 class Ack(NamedTuple):
     """The tuples of a stream are processed up to a number."""
 
@@ -40,8 +48,20 @@ class Ack(NamedTuple):
 class Station:
     """Carries out the commands of a policy, and reports events to it."""
 
-    def __init__(self, overlay: Overlay, policy: Peer, capacity: float = 1.0) -> None:
-        self.name, self.policy = policy.name, policy
+    def __init__(
+        self, overlay: Overlay, name: str, make: Callable[[int], Peer], capacity: float = 1.0
+    ) -> None:
+        self.name = name
+        self.host = MachineHost(
+            overlay.clock,
+            make,
+            self._carry,
+            journal=overlay.journal,
+            keeps=overlay.keeps,
+            restores=overlay.restores,
+        )
+        if not overlay.keeps and overlay.journal is None:
+            self.policy.stay_plain()
         self.node = VirtualNode(overlay.clock, self.name, capacity)
         self.inlets: dict[str, ReadEnd] = {}
         self.outlets: dict[str, WriteEnd] = {}
@@ -66,7 +86,8 @@ class Station:
         """Streams whose reader has left: a writer that runs ahead of its own state may not know it yet."""
         self._draining: m.Drain | None = None
         self._carried: dict[type, Callable[[Any], None]] = {
-            m.Send: lambda command: overlay.send(self.name, command.to, command.message),
+            Send: lambda command: overlay.post(self.name, command),
+            Fence: lambda _: None,
             m.Spawn: self._spawn,
             m.Drop: self._drop,
             m.Switch: self._switch,
@@ -78,14 +99,19 @@ class Station:
 
     # --- the policy
 
+    @property
+    def policy(self) -> Peer:
+        """The present incarnation of its policy."""
+        machine: Peer = self.host.machine
+        return machine
+
     def tell(self, event: Any) -> None:
         """Report an event to the policy, and carry out its commands."""
         if self.node.up:
-            commands = self.policy.handle(event)
-            if self._overlay.journal is not None:
-                self._overlay.journal.write(self._overlay.clock.now, self.name, event, commands)
-            for command in commands:
-                self._carried[type(command)](command)
+            self.host.tell(event)
+
+    def _carry(self, command: Any) -> None:
+        self._carried[type(command)](command)
 
     def held(self, holding: m.Holding) -> None:
         """Execute from the start."""
@@ -110,7 +136,10 @@ class Station:
 
     def _forget(self, tasks: tuple[m.Task, ...]) -> None:
         for task in tasks:
-            del self.counts[task.id], self._running[task.id]
+            # What was begun before a crash may be ended twice.
+            if self.counts.pop(task.id, None) is None:
+                continue
+            del self._running[task.id]
             for stream in task.reads:
                 del self.inlets[stream], self._readers[stream]
                 self._left.discard(stream)
@@ -153,10 +182,10 @@ class Station:
             {stream: self.outlets[stream].snapshot() for stream in holding.routes},
             {task.id: self.counts[task.id] for task in holding.tasks},
         )
-        self._overlay.send(self.name, command.to, m.State(command.migration, holding, payload))
+        self.tell(m.Packed(command.migration, repr(payload).encode()))
 
     def _install(self, command: m.Install) -> None:
-        positions, outlets, counts = command.payload
+        positions, outlets, counts = literal_eval(command.payload.decode())
         before = {stream: outlet.home for stream, outlet in self.outlets.items()}
         self._execute(command.holding, command.holding.tasks)
         self.counts.update(counts)
@@ -197,7 +226,7 @@ class Station:
                 self.outlets[message.stream].acknowledged(message.number)
                 self._unheard[message.stream] = 0
         else:
-            self.tell(m.Received(sender, message))
+            self.host.heard(sender, message.letter)
 
     def _take(self, stream: str, number: int, value: Any) -> None:
         if stream in self._early:
@@ -266,8 +295,14 @@ class Station:
     def crash(self) -> None:
         """Lose what is in memory."""
         self.node.crash()
+        self.host.crash()
         self._early = {stream: [] for stream in self._early}
         self._running = dict.fromkeys(self._running, 0)
         self._answers.clear()
         for inlet in self.inlets.values():
             inlet.crashed()
+
+    def restart(self, *, back: int = 0) -> None:
+        """Return, with what was committed; its policy may come back from an older snapshot."""
+        self.node.restart()
+        self.host.restart(back=back)

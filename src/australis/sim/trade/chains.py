@@ -8,7 +8,7 @@ from itertools import pairwise
 from australis.policy.trade import Contract, CostCurve, Participant, Task
 from australis.sim.trade.world import Market, Movable, loads_of, settle
 
-UNTIL = 10_000_000
+UNTIL = 10_000_000_000
 
 
 def chain(cost: CostCurve, loads: Sequence[int], low: int, high: int) -> list[int]:

@@ -25,12 +25,13 @@ from australis.sim.trade.world import Market, Moment, Movable, loads_of, settle
 
 NODES, RUNS = 995, 9
 LEAST_CONTRACTS = (1, 3, 5, 7, 9, 10)
-BEGIN = 5000
+SECOND = 1_000_000
+BEGIN = 5 * SECOND
 """Nothing is moved within the first 5 seconds."""
-PERIOD = 2000
+PERIOD = 2 * SECOND
 """A node tries to move load at most once every 2 seconds."""
-UNTIL = 600_000
-SOON = 15_000
+UNTIL = 600 * SECOND
+SOON = 15 * SECOND
 PAPER_GRAPHS: Mapping[int, tuple[int, int]] = {
     1: (11, 19),
     3: (13, 8),
@@ -138,8 +139,13 @@ def built(job: Job) -> Market:
     pairs = _pairs(job)
     loads = scenario.drawn(job.nodes, _chance(job, 1, scenario.mean))
     full = capacities(variant, job.nodes, _chance(job, 2))
-    phases = _chance(job, 3).integers(PERIOD, size=job.nodes)
+    phases = drawn_phases(_chance(job, 3), job.nodes)
     return market_of(contracts(variant, pairs, full), loads, phases, notify=job.notify)
+
+
+def drawn_phases(chance: np.random.Generator, nodes: int) -> Counts:
+    """When in a period each node acts, to a millisecond."""
+    return 1000 * chance.integers(PERIOD // 1000, size=nodes)
 
 
 def market_of(agreed: Sequence[Contract], loads: Counts, phases: Counts, *, notify: bool = False) -> Market:
@@ -266,7 +272,7 @@ def _result(variant: str, least: int, under: list[Outcome], over: list[Outcome])
         movements=fmean(each.now.movements for each in under),
         operators_moved=fmean(each.now.operators for each in under),
         messages=fmean(sum(each.messages.values()) for each in under),
-        settled_s=fmean((each.last_movement or 0) / 1000 for each in under),
+        settled_s=fmean((each.last_movement or 0) / SECOND for each in under),
         soon=fmean(each.soon for each in under),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from australis.policy.trade import Task
 from australis.sim.trade.configurations import capacities, contracts, named_variant
-from australis.sim.trade.experiments import BEGIN, PERIOD, market_of
+from australis.sim.trade.experiments import BEGIN, SECOND, drawn_phases, market_of
 from australis.sim.trade.graphs import drawn_pairs
 from australis.sim.trade.world import Market, Moment
 
@@ -17,9 +17,8 @@ BASE = 333
 """The initial operators: 10 more at 10 nodes are 30 % of them."""
 CHANGED = 10
 """The nodes that get more."""
-COMES, GOES, UNTIL = 60_000, 120_000, 180_000
-STEP = 1000
-ON_THE_WAY = 100
+COMES, GOES, UNTIL = 60 * SECOND, 120 * SECOND, 180 * SECOND
+ON_THE_WAY = SECOND // 10
 """When to retry for an operator that is just being moved."""
 LARGE, SMALL = 10, 5
 """Additional operators for each node that gets some: 30 % and 15 %."""
@@ -57,9 +56,9 @@ def shifted(shift: Shift) -> Reaction:
         market.clock.at(COMES, market.come, host, task)
         market.clock.at(GOES, _end, market, task.id)
     moved, moments = [], []
-    for until in (COMES - 1, GOES - 1, UNTIL):
-        for second in range(int(market.clock.now) // STEP + 1, until // STEP + 1):
-            market.run(second * STEP)
+    for until in (COMES - 1000, GOES - 1000, UNTIL):
+        for second in range(int(market.clock.now) // SECOND + 1, until // SECOND + 1):
+            market.run(second * SECOND)
             moments.append(market.now)
         market.run(until)
         moved.append(market.now.operators)
@@ -71,7 +70,7 @@ def _market(shift: Shift) -> Market:
     pairs = drawn_pairs(NODES, LEAST, _chance(shift, 0))
     loads = _chance(shift, 1).multinomial(BASE, np.full(NODES, 1 / NODES))
     full = capacities(variant, NODES, _chance(shift, 2))
-    return market_of(contracts(variant, pairs, full), loads, _chance(shift, 3).integers(PERIOD, size=NODES))
+    return market_of(contracts(variant, pairs, full), loads, drawn_phases(_chance(shift, 3), NODES))
 
 
 def _chance(shift: Shift, about: int) -> np.random.Generator:

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from australis.errors import Problem, SimulationError
+from australis.policy.machines import Journal, Received, Send, Started, Wake
 from australis.policy.trade import (
     Came,
-    Command,
     Ended,
-    Event,
     Gave,
-    Heard,
+    Installed,
     Moved,
     Movement,
     Participant,
-    Send,
+    Regained,
+    Take,
     Task,
     Took,
-    Wake,
     cost_does_not_rise,
     money_is_conserved,
     nobody_is_worse_off,
@@ -34,10 +33,10 @@ from australis.sim.kernel import Clock
 
 @dataclass(frozen=True)
 class Ways:
-    """How long messages take, in milliseconds, and how many are lost."""
+    """How long messages take, in microseconds, and how many are lost."""
 
-    message: int = 10
-    move: int = 75
+    message: int = 10_000
+    move: int = 75_000
     """The time that section 5.4 measured for a part of a query."""
     jitter: int = 0
     """The greatest random delay, with which messages overtake each other."""
@@ -63,8 +62,10 @@ class Market:
         participants: Iterable[Participant],
         ways: Ways | None = None,
         rng: np.random.Generator | None = None,
+        journal: Journal | None = None,
     ) -> None:
-        self.participants = {participant.id: participant for participant in participants}
+        self.participants = {participant.name: participant for participant in participants}
+        self.journal = journal
         self.clock = Clock()
         self.ways = ways or Ways()
         self.rng = rng or np.random.default_rng(0)
@@ -74,6 +75,11 @@ class Market:
         self._fuller: set[str] = set()
         """Participants that got more from clients after a promise to take something."""
         holdings = [participant.holding for participant in self.participants.values()]
+        for participant in self.participants.values():
+            if journal is None:
+                participant.stay_plain()
+            else:
+                journal.began(participant)
         self._now = Moment(0, sum(holding.cost.of(holding.load) for holding in holdings), 0, 0)
         self._checked = self._now
 
@@ -95,7 +101,7 @@ class Market:
     def begin(self, at: int = 0) -> None:
         """Let all participants begin to trade at a time."""
         for participant in self.participants.values():
-            self.clock.at(at, self._began, participant)
+            self.clock.at(at, self._happens, participant.name, Started())
 
     def run(self, until: int) -> None:
         """Run until a time; then check the invariants."""
@@ -111,7 +117,7 @@ class Market:
                 moved.payment
                 for giver in people.values()
                 if (moved := giver.giver.moving)
-                and people[giver.giver.partner].taker.taken.get(giver.id, 0) < moved.serial
+                and not has_taken(people[giver.giver.partner], giver.name, moved)
             ),
         )
         if self._now.movements > self._checked.movements:
@@ -147,32 +153,38 @@ class Market:
 
     # --- events and commands --------------------------------------------------------------------------------
 
-    def _began(self, participant: Participant) -> None:
-        self._do(participant.id, participant.begin(int(self.clock.now)))
-
-    def _happens(self, who: str, event: Event) -> None:
-        self._do(who, self.participants[who].decide(event, int(self.clock.now)))
-
-    def _do(self, who: str, commands: list[Command]) -> None:
+    def _happens(self, who: str, event: Any) -> None:
+        now = int(self.clock.now)
+        commands = self.participants[who].handle(event, now)
+        if self.journal is not None:
+            self.journal.decided(now, who, event, commands)
         for command in commands:
-            if isinstance(command, Send):
+            self._do(who, command)
+
+    def _do(self, who: str, command: Any) -> None:
+        match command:
+            case Send():
                 self._sent(who, command)
-            elif isinstance(command, Wake):
-                self.clock.at(command.at, self._happens, who, command.event)
-            elif isinstance(command, Gave):
+            case Wake(at, event):
+                self.clock.at(at, self._happens, who, event)
+            case Take(giver, serial):
+                self._happens(who, Installed(giver, serial))
+            case Gave():
                 self._given[who] = command.saving
-            else:
+            case Took():
                 self._took(who, command)
+            case Regained():
+                self._given.pop(who, None)
 
     def _sent(self, who: str, send: Send) -> None:
-        self.messages[type(send.message).__name__] += 1
+        self.messages[send.kind] += 1
         ways = self.ways
         if ways.loss and self.rng.random() < ways.loss:
             return
-        delay = ways.move if isinstance(send.message, Moved) else ways.message
+        delay = ways.move if send.kind == Moved.__name__ else ways.message
         if ways.jitter:
             delay += int(self.rng.integers(ways.jitter + 1))
-        self.clock.at(self.clock.now + delay, self._happens, send.to, Heard(who, send.message))
+        self.clock.at(self.clock.now + delay, self._happens, send.to, Received(who, send.letter))
 
     def _took(self, taker: str, took: Took) -> None:
         load = sum(task.load for task in took.tasks)
@@ -197,7 +209,13 @@ class Market:
             self._fuller.discard(taker)
 
 
-def settle(market: Market, movable: Movable, until: int, step: int = 2000) -> bool:
+def has_taken(taker: Participant, giver: str, moved: Moved) -> bool:
+    """Whether a movement has been taken, and its money."""
+    last = taker.taker.taken.get(giver)
+    return last is not None and last.succeeded and last.serial >= moved.serial
+
+
+def settle(market: Market, movable: Movable, until: int, step: int = 2_000_000) -> bool:
     """Run a market until no more movement is possible, at most until a time; returns whether it settled."""
     while market.clock.now < until:
         market.run(min(until, int(market.clock.now) + step))
@@ -211,7 +229,7 @@ class Movable:
 
     def __init__(self, market: Market) -> None:
         people = list(market.participants.values())
-        places = {participant.id: place for place, participant in enumerate(people)}
+        places = {participant.name: place for place, participant in enumerate(people)}
         if any(task.load != 1 for person in people for task in person.holding.tasks.values()):
             raise SimulationError(Problem("market", "has tasks of different loads", "tasks of load 1"))
         contracts = [contract for person in people for contract in person.giver.contracts.values()]
