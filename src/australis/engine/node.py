@@ -310,6 +310,7 @@ class Node:
     def recorded(self) -> Network | None:
         """The network that the root holds, as it was drawn, even before it is deployed again."""
         if self._switch is not None and not self._stopped:
+            self._ledger.settle()
             return self._switch.record.network
         known = self._ledger.catalog.meta(NETWORK)
         return None if known is None else Record.from_json(known).network

@@ -121,8 +121,11 @@ def test_delays_are_cumulative() -> None:
 
 
 def scraped(url: str) -> Samples:
+    """What a scrape finds of the node; of its process, it finds the memory at least."""
     with urllib.request.urlopen(url) as answer:
-        return told(list(text_string_to_metric_families(answer.read().decode())))
+        found = told(list(text_string_to_metric_families(answer.read().decode())))
+    assert found["process_resident_memory_bytes", frozenset()] > 1_000_000
+    return {key: value for key, value in found.items() if not key[0].startswith("process_")}
 
 
 def test_a_node_is_scraped(spark: SparkSession, tmp_path: Path) -> None:

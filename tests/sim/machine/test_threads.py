@@ -20,6 +20,11 @@ def quiet(seed: int) -> Machine:
     return Machine(seed, draw_chances(seed).calm())
 
 
+def begun_since(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Real threads that began since and run still; those of other tests may end meanwhile."""
+    return set(threading.enumerate()) - before
+
+
 def count_with(machine: Machine, guard: Callable[[], AbstractContextManager[object]]) -> int:
     """Two threads that add 1 three times each, with a switch point between reading and writing."""
     total = 0
@@ -225,16 +230,16 @@ def test_a_run_without_an_end_is_stopped() -> None:
 
     for seed in range(10):
         machine = Machine(seed, draw_chances(seed).calm(), switches_most=500)
-        before = threading.active_count()
+        before = set(threading.enumerate())
         with pytest.raises(
             Stuck, match=r"not ended after 501 switch points(.|\n)*spinner of harness can run"
         ):
             machine.run(lambda machine=machine: main(machine))
-        assert threading.active_count() == before
+        assert begun_since(before) == set()
 
 
 def test_the_harness_ends_all_that_it_leaves() -> None:
-    before, machine, seen = threading.active_count(), quiet(1), []
+    before, machine, seen = set(threading.enumerate()), quiet(1), []
 
     def wait() -> None:
         try:
@@ -249,7 +254,7 @@ def test_the_harness_ends_all_that_it_leaves() -> None:
 
     machine.run(main)
     assert seen == ["unwound"] * 5
-    assert threading.active_count() == before
+    assert begun_since(before) == set()
 
 
 def test_an_interrupt_of_the_real_thread_ends_the_run() -> None:
@@ -261,10 +266,10 @@ def test_an_interrupt_of_the_real_thread_ends_the_run() -> None:
 
         machine.threads.start(spin, "spinner").join()
 
-    before, machine = threading.active_count(), quiet(1)
+    before, machine = set(threading.enumerate()), quiet(1)
     with pytest.raises(KeyboardInterrupt):
         machine.run(lambda: main(machine))
-    assert threading.active_count() == before
+    assert begun_since(before) == set()
 
 
 def test_a_machine_runs_once() -> None:

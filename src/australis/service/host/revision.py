@@ -36,7 +36,7 @@ def revision_of(network: Network) -> str:
 
     >>> import australis
     >>> net = australis.NetworkBuilder("n")
-    >>> net.input("a", "x int").output("b")
+    >>> stream = net.input("a", "x int").output("b")
     >>> len(revision_of(net.build()))
     16
     """

@@ -38,7 +38,8 @@ def search(network: Network, words: str, kind: Kind | None = None) -> list[Found
 
     >>> import australis
     >>> net = australis.NetworkBuilder("n")
-    >>> net.input("speeds", "car int, mph int").filter("mph > 80", as_="fast", tag="police").output("out")
+    >>> speeds = net.input("speeds", "car int, mph int")
+    >>> fast = speeds.filter("mph > 80", as_="fast", tag="police").output("out")
     >>> [(each.kind.value, each.id, each.where) for each in search(net.build(), "MPH 80")]
     [('box', 'fast', ['argument'])]
     """
