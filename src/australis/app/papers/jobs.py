@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import active_children, get_context
+from types import FrameType
 from typing import Protocol, TypeVar
 
 from australis.engine import spark
@@ -34,7 +35,7 @@ def mapper(processes: int, master: str | None = None) -> Mapper:
         pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
         others = set(active_children())
         try:
-            with _interrupts_held():
+            with _signals_held():
                 outcomes = pool.map(function, jobs)
             yield from outcomes
         except BaseException:
@@ -48,21 +49,28 @@ def mapper(processes: int, master: str | None = None) -> Mapper:
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Start processes that hear no Ctrl-C, which a terminal sends to all: they are ended by this one.
+def _signals_held() -> Iterator[None]:
+    """Start processes to the end before a signal unwinds this one: a pool that is half started never ends.
 
-    Another thread of this process may get the signal, so it is also noted until all of them have started.
+    They hear no Ctrl-C, which a terminal sends to all: they are ended by this process.
     """
     heard: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del frame
+        heard.append(number)
+
+    handlers = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    # What is blocked is inherited, and a handler is not.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(signal.SIGINT, handler)
-    if heard and callable(handler):
-        handler(heard[0], None)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if heard:
+        signal.raise_signal(heard[0])
 
 
 def seeds_of(first: int, count: int, chunk: int = 50) -> list[range]:
