@@ -59,7 +59,7 @@ test-networks: $(READY) ## compare 10,000 random networks with their meaning (AR
 
 .PHONY: test-crash
 test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes out (ARGS='--kills 20 --runner light'); long
-	$(PY) -m pytest tests/crash tests/cluster
+	$(PY) -m pytest tests/crash tests/spark_cluster
 	$(PY) -m tests.crash.campaign $(ARGS)
 
 .PHONY: test-crash-short

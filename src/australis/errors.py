@@ -134,6 +134,10 @@ class TryLater(EngineError):
         self.after_s = after_s
 
 
+class ClusterError(ProblemError):
+    """A name, an identity or a link between nodes that cannot be used, or a message that is refused."""
+
+
 class ErrorCode(StrEnum):
     """What kind of refusal or failure an answer of the service is; clients decide by it what to do."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cluster.standalone import Cluster
+from tests.spark_cluster.standalone import Cluster
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

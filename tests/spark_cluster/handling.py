@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cluster.standalone import HOST
+from tests.spark_cluster.standalone import HOST
 
 
 @contextmanager

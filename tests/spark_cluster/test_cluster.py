@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cluster.child import given
-from tests.cluster.handling import child
-from tests.cluster.standalone import Cluster
+from tests.spark_cluster.child import given
+from tests.spark_cluster.handling import child
+from tests.spark_cluster.standalone import Cluster
 from tests.crash.scenarios import FLUSH
 
 from australis.kernels.run import PipelineRun
@@ -34,7 +34,7 @@ def expected() -> dict[str, pa.Table]:
 
 def run(cluster: Cluster, folder: Path, way: str, disturb: Callable[[], object]) -> dict[str, pa.Table]:
     """A node in a process of its own, disturbed when large trains are on their way."""
-    with child("tests.cluster.child", folder, cluster.url, str(folder), way) as lines:
+    with child("tests.spark_cluster.child", folder, cluster.url, str(folder), way) as lines:
         assert next(lines, None) == "running"
         disturb()
         assert list(lines) == ["done"]

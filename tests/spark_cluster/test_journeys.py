@@ -10,9 +10,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.cluster.handling import child
-from tests.cluster.journeys import DONE, KILL
-from tests.cluster.standalone import Cluster
+from tests.spark_cluster.handling import child
+from tests.spark_cluster.journeys import DONE, KILL
+from tests.spark_cluster.standalone import Cluster
 
 from australis.engine.settings import Way
 
@@ -22,7 +22,7 @@ FIRST, END = map(int, os.environ.get("AUSTRALIS_CLUSTER_SEEDS", "0:32").split(":
 @pytest.mark.timeout(600 + 60 * (END - FIRST))
 def test_random_networks_as_the_reference(cluster: Cluster, tmp_path: Path) -> None:
     kills, done = 0, {}
-    with child("tests.cluster.journeys", tmp_path, cluster.url, str(FIRST), str(END)) as lines:
+    with child("tests.spark_cluster.journeys", tmp_path, cluster.url, str(FIRST), str(END)) as lines:
         for line in lines:
             word, _, rest = line.partition(" ")
             if word == KILL:

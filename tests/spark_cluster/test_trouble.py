@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, write
-from tests.cluster.standalone import HOST, Cluster
+from tests.spark_cluster.standalone import HOST, Cluster
 from tests.crash.processes import left_of
 
 from australis.engine.crash_points import LOG_VARIABLE

@@ -1,0 +1,22 @@
+"""Identities: the names of nodes, and the certificates that prove them to each other.
+
+In: names, folders with PEM files. Out: keys, requests and certificates, and TLS contexts in which both sides
+must show a certificate. A participant's authority can sign names of that participant only.
+"""
+
+from australis.cluster.identity.authority import Authority, new_node, node_name_of_request
+from australis.cluster.identity.credentials import Credentials, peer_of
+from australis.cluster.identity.names import NodeName, check_participant
+from australis.cluster.identity.showing import Certificate, certificates_in
+
+__all__ = [
+    "Authority",
+    "Certificate",
+    "Credentials",
+    "NodeName",
+    "certificates_in",
+    "check_participant",
+    "new_node",
+    "node_name_of_request",
+    "peer_of",
+]

@@ -1,0 +1,24 @@
+"""Links: an output of one node is an input of another, exactly once through crashes and lost connections.
+
+In: a node, links by name, messages of a connection. Out: messages, pushes whose position is committed with
+their tuples, acknowledgements that follow what the other side has stored; how each link goes.
+"""
+
+from australis.cluster.links.acknowledging import Acknowledger
+from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus
+from australis.cluster.links.offers import Offers
+from australis.cluster.links.reader import WINDOW, Reader
+from australis.cluster.links.writer import Writer, WriterStatus
+
+__all__ = [
+    "WINDOW",
+    "Acknowledger",
+    "Link",
+    "LinkState",
+    "LinkStatus",
+    "LinkedNode",
+    "Offers",
+    "Reader",
+    "Writer",
+    "WriterStatus",
+]

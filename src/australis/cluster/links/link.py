@@ -1,0 +1,105 @@
+"""What a link is, what it needs of a node, and how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import pyarrow as pa
+
+from australis.algebra.network import Network
+from australis.cluster.identity import NodeName
+from australis.engine.deliver import Follower
+from australis.errors import ClusterError, Problem
+
+WEIGHT_LEAST, WEIGHT_MOST = 0.001, 1000.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """An input of this node that is an output of another one.
+
+    >>> Link.parse("speeds", "lab/a/fast", weight=2)
+    Link(input='speeds', node=NodeName(participant='lab', node='a'), output='fast', weight=2)
+    """
+
+    input: str
+    node: NodeName
+    output: str
+    weight: float = 1.0
+    """Its share of a connection that is full, in proportion to the weights of others."""
+
+    @classmethod
+    def parse(cls, name: str, source: str, weight: float = 1.0) -> Link:
+        """A link from `PARTICIPANT/NODE/OUTPUT`."""
+        parts = source.split("/", 2)
+        if len(parts) != 3 or not parts[2]:
+            expected = "PARTICIPANT/NODE/OUTPUT, such as lab/edge-1/speeds"
+            raise ClusterError(Problem(name, f"{source!r} is no output of a node", expected))
+        if not WEIGHT_LEAST <= weight <= WEIGHT_MOST:
+            expected = f"from {WEIGHT_LEAST} to {WEIGHT_MOST:g}"
+            raise ClusterError(Problem(name, f"its weight is {weight}", expected))
+        return cls(name, NodeName.parse("/".join(parts[:2]), name), parts[2], weight)
+
+    @property
+    def source(self) -> str:
+        """Where its tuples come from."""
+        return f"{self.node}/{self.output}"
+
+
+class LinkState(StrEnum):
+    """What a link is doing."""
+
+    ABSENT = "absent"
+    """There is no connection with the other node."""
+    ASKING = "asking"
+    RUNNING = "running"
+    WAITING = "waiting"
+    """It was refused, or failed, and is tried again."""
+
+
+@dataclass(frozen=True)
+class LinkStatus:
+    """How a link into this node goes."""
+
+    input: str
+    source: str
+    weight: float
+    state: LinkState
+    problem: str = ""
+    """What failed last."""
+    position: int = 0
+    """The number of the other node before which everything is here."""
+    tuples: int = 0
+    """Tuples since this node started."""
+    bytes: int = 0
+
+
+class LinkedNode(Protocol):
+    """The part of a node that links use."""
+
+    def push(
+        self,
+        name: str,
+        batch: pa.Table,
+        /,
+        *,
+        position: tuple[str, int] | None = None,
+        wait_s: float | None = None,
+    ) -> int | None: ...
+
+    def position(self, source: str, /) -> str | None: ...
+
+    def follow(self, output: str, begin: int | None = None, /) -> Follower: ...
+
+    def consumer(self, consumer: str, output: str, /) -> tuple[int, str | None]: ...
+
+    def acknowledge(self, consumer: str, output: str, seq: int, position: str | None, /) -> None: ...
+
+    def has_output(self, name: str, /) -> bool: ...
+
+    def recorded(self) -> Network | None: ...
+
+    def listen(self, told: Callable[[], None], /) -> Callable[[], None]: ...

@@ -1,0 +1,192 @@
+"""The writing side of a link: follows an output, and sends what the reader has room for.
+
+It is a consumer with a name, so that nothing is deleted before the reader has stored it. The consumer's own
+note is the incarnation of the link: it is made once, and is another one if the output or the root are others.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from australis.cluster.identity import NodeName
+from australis.cluster.links.acknowledging import Acknowledger
+from australis.cluster.links.link import LinkedNode
+from australis.cluster.wire import Agree, Ask, Begin, Refusal, Refused, Said, Stored, Tuples, packed
+from australis.engine.deliver import Follower
+from australis.engine.store import SEQ
+from australis.engine.threads import Threads
+from australis.errors import AustralisError
+
+_log = logging.getLogger(__name__)
+ROWS, BODY_MOST = 64 << 10, 16 << 20
+"""About how many tuples go into a message, and the bytes beyond which fewer do."""
+Send = Callable[[Said, Any, int], None]
+
+
+@dataclass(frozen=True)
+class WriterStatus:
+    """How a link out of this node goes."""
+
+    output: str
+    reader: str
+    """The node and the input that read it."""
+    weight: float
+    sent: int
+    """The number before which everything was sent."""
+    stored: int
+    """The number before which the reader has everything."""
+    bytes_waiting: int
+
+
+class Writer:
+    """Sends an output to one reader over one connection; it ends with the connection."""
+
+    def __init__(
+        self,
+        node: LinkedNode,
+        peer: NodeName,
+        ask: Ask,
+        send: Send,
+        acknowledger: Acknowledger,
+        threads: Threads,
+    ) -> None:
+        self._node, self._ask, self._send_now, self._acknowledger = node, ask, send, acknowledger
+        self._threads, self.peer = threads, peer
+        self.consumer = f"link:{peer}/{ask.input}"
+        self._changed: Any = threads.condition()
+        self._begin: Begin | None = None
+        self._incarnation = ""
+        self._flight: deque[tuple[int, int]] = deque()
+        """The ends and sizes of what was sent and is not stored yet."""
+        self._in_flight = 0
+        self._sent = self._stored = 0
+        self._follower: Follower | None = None
+        self._is_over = False
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._threads.start(self._work, f"australis-link-{self._ask.output}")
+
+    def status(self) -> WriterStatus:
+        """How it goes."""
+        with self._changed:
+            return WriterStatus(
+                self._ask.output,
+                f"{self.peer}/{self._ask.input}",
+                self._ask.weight,
+                self._sent,
+                self._stored,
+                self._in_flight,
+            )
+
+    def begin(self, said: Begin) -> None:
+        """The reader says where to begin."""
+        with self._changed:
+            if self._begin is None:
+                self._begin = said
+                self._changed.notify_all()
+
+    def stored(self, said: Stored) -> bool:
+        """The reader has stored something; returns whether that can be."""
+        with self._changed:
+            if not self._stored <= said.end <= self._sent:
+                return False
+            self._stored = said.end
+            while self._flight and self._flight[0][0] <= said.end:
+                self._in_flight -= self._flight.popleft()[1]
+            self._changed.notify_all()
+        self._acknowledger.note(self.consumer, self._ask.output, self._incarnation, said.end)
+        return True
+
+    def end(self) -> None:
+        """Send nothing more."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+            follower = self._follower
+        if follower is not None:
+            follower.close()
+
+    # --- its thread
+
+    def _work(self) -> None:
+        try:
+            begin = self._agree()
+            if begin is not None:
+                self._send(begin)
+        except AustralisError as error:
+            if not self._is_over:
+                _log.warning("%s gets nothing more of %s: %s", self.peer, self._ask.output, error)
+                self._refuse(Refused.STOPPED, str(error))
+
+    def _agree(self) -> Begin | None:
+        """Offer the output as it is, and wait for the reader's answer; None if there is none."""
+        output = self._ask.output
+        number, note = self._node.consumer(self.consumer, output)
+        if note is None:
+            note = f"{self._threads.now_us():016x}-{secrets.token_hex(8)}"
+            self._node.acknowledge(self.consumer, output, number, note)
+        network = self._node.recorded()
+        if network is None or output not in network.outputs:
+            self._refuse(Refused.NOT_OFFERED, f"there is no output {output!r}")
+            return None
+        self._incarnation, self._stored = note, number
+        schema = network.output_schema(output).arrow_with_ts
+        self._send_now(Agree(self._ask.link, note, number, schema.serialize().to_pybytes()), b"", 0)
+        with self._changed:
+            while self._begin is None and not self._is_over:
+                self._changed.wait()
+            begin = self._begin
+        if self._is_over or begin is None:
+            return None
+        if begin.number < number:
+            what = f"it had stored everything before {number:,}, and now has what is before {begin.number:,}"
+            self._refuse(Refused.LOST, what)
+            return None
+        return begin
+
+    def _send(self, begin: Begin) -> None:
+        output, link = self._ask.output, self._ask.link
+        if begin.number > self._stored:
+            self._acknowledger.note(self.consumer, output, self._incarnation, begin.number)
+        with self._changed:
+            self._sent = self._stored = begin.number
+            follower = self._follower = self._node.follow(output, begin.number)
+            if self._is_over:
+                return
+        rows = ROWS
+        while self._has_room(begin.window) and (part := follower.next(rows)) is not None:
+            if part.is_missed:
+                _log.info("%s never gets %s from %d to %d", self.peer, output, part.begin, part.end)
+            if not part.table.num_rows:
+                continue
+            table = part.table.drop_columns([SEQ])
+            body = packed(table)
+            rows = max(1, rows // 2) if body.size > BODY_MOST else ROWS
+            said = Tuples(link, self._sent, part.end, table.num_rows)
+            self._sending(part.end, body.size)
+            self._send_now(said, body, link)
+        if not self._is_over:
+            why = "it was removed" if follower.over == "removed" else "the node has stopped"
+            self._refuse(Refused.STOPPED, f"{output}: {why}")
+
+    def _has_room(self, window: int) -> bool:
+        """Wait until the reader has room; whether there is still something to do."""
+        with self._changed:
+            while self._in_flight >= window and not self._is_over:
+                self._changed.wait()
+            return not self._is_over
+
+    def _sending(self, end: int, size: int) -> None:
+        with self._changed:
+            self._sent = end
+            self._flight.append((end, size))
+            self._in_flight += size
+
+    def _refuse(self, code: Refused, why: str) -> None:
+        self._send_now(Refusal(self._ask.link, code, why[:2000]), b"", 0)

@@ -1,0 +1,12 @@
+"""Transport: one connection for each pair of nodes, over mutual TLS, shared by streams according to weights.
+
+In: credentials, addresses of nodes, messages with a stream. Out: connections that come and go, messages in
+order, the offset of the other node's clock. Nothing here knows what the messages mean.
+"""
+
+from australis.cluster.transport.clocks import ClockOffset
+from australis.cluster.transport.connection import Closed, Connection
+from australis.cluster.transport.fair_queue import FairQueue
+from australis.cluster.transport.peers import Peer, Peers, PeerStatus
+
+__all__ = ["ClockOffset", "Closed", "Connection", "FairQueue", "Peer", "PeerStatus", "Peers"]

@@ -1,0 +1,48 @@
+"""The wire: what nodes say to each other, and how it is cut into frames and put together again.
+
+In: messages, tables, bytes of a connection. Out: frames, messages, tables; what is too large, damaged, or not
+part of the protocol raises a `ClusterError`, before much of it has been read.
+"""
+
+from australis.cluster.wire.frames import CONTROL, FRAME_BYTES, HEAD, Assembly, Message, cut, encoded
+from australis.cluster.wire.messages import (
+    VERSION,
+    Agree,
+    Ask,
+    Beat,
+    Begin,
+    Close,
+    Echo,
+    Hello,
+    Refusal,
+    Refused,
+    Said,
+    Stored,
+    Tuples,
+)
+from australis.cluster.wire.tables import packed, unpacked
+
+__all__ = [
+    "CONTROL",
+    "FRAME_BYTES",
+    "HEAD",
+    "VERSION",
+    "Agree",
+    "Ask",
+    "Assembly",
+    "Beat",
+    "Begin",
+    "Close",
+    "Echo",
+    "Hello",
+    "Message",
+    "Refusal",
+    "Refused",
+    "Said",
+    "Stored",
+    "Tuples",
+    "cut",
+    "encoded",
+    "packed",
+    "unpacked",
+]

@@ -1,0 +1,122 @@
+"""The messages between two nodes. Unknown fields and values out of bounds are refused.
+
+The reader of a link asks, the writer agrees, the reader says where to begin, the writer sends tuples, and the
+reader says what it has stored. A link has a number, chosen by the reader, that is valid for one connection.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+
+from australis.policy.machines import Count, Name, Natural, Value
+
+VERSION = 1
+"""Of the protocol: a node refuses one that says another."""
+
+Weight = Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
+LinkNumber = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
+Incarnation = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}-[0-9a-f]{16}$")]
+
+
+class Refused(StrEnum):
+    """Why a link is refused."""
+
+    NOT_OFFERED = "not_offered"
+    """There is no such output, or it is not offered to who asks."""
+    SCHEMA = "schema"
+    """The output's tuples do not fit the input."""
+    LOST = "lost"
+    """The reader has lost tuples that it had acknowledged."""
+    STALE = "stale"
+    """The writer is an earlier one than the reader has heard."""
+    INPUT = "input"
+    """The reader's input is gone, or does not take the tuples."""
+    TOO_MANY = "too_many"
+    STOPPED = "stopped"
+
+
+class Hello(Value, frozen=True):
+    """The first message of each side."""
+
+    version: Natural
+    incarnation: Count
+    """The life of the node: greater than that of any earlier one."""
+    is_dialler: bool
+
+
+class Beat(Value, frozen=True):
+    """A sign of life, with the sender's clock in microseconds."""
+
+    at: int
+
+
+class Echo(Value, frozen=True):
+    """The answer to a beat: its time, and the answering clock."""
+
+    beat: int
+    at: int
+
+
+class Ask(Value, frozen=True):
+    """The reader wants an output as an input of its own."""
+
+    link: LinkNumber
+    output: Name
+    input: Name
+    weight: Weight
+
+
+class Agree(Value, frozen=True):
+    """The writer will send it."""
+
+    link: LinkNumber
+    incarnation: Incarnation
+    """The life of the output's numbers, as the writer counts them for this reader."""
+    begin: Natural
+    """The first number that the reader has not acknowledged."""
+    schema: bytes
+    """The schema of the tuples, as Arrow writes it."""
+
+
+class Begin(Value, frozen=True):
+    """The reader has everything before a number, and takes so many bytes before it acknowledges."""
+
+    link: LinkNumber
+    number: Natural
+    window: Count
+
+
+class Tuples(Value, frozen=True):
+    """All tuples of some numbers; the body is an Arrow stream."""
+
+    link: LinkNumber
+    begin: Natural
+    end: Count
+    rows: Count
+
+
+class Stored(Value, frozen=True):
+    """Everything before a number is durable at the reader."""
+
+    link: LinkNumber
+    end: Natural
+
+
+class Refusal(Value, frozen=True):
+    """A link is refused, or ends."""
+
+    link: LinkNumber
+    code: Refused
+    why: Annotated[str, msgspec.Meta(max_length=2000)]
+
+
+class Close(Value, frozen=True):
+    """The reader wants nothing more of a link."""
+
+    link: LinkNumber
+
+
+Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close
