@@ -1,4 +1,4 @@
-"""A node on a cluster: `python -m tests.spark_cluster.child MASTER FOLDER WAY` writes its outputs as Parquet."""
+"""A node on a cluster: `tests.spark_cluster.child MASTER FOLDER WAY` writes its outputs as Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random networks on a cluster, held to the reference: `python -m tests.spark_cluster.journeys MASTER FIRST END`.
+"""Random networks on a cluster, held to the reference: `tests.spark_cluster.journeys MASTER FIRST END`.
 
 The numbers are seeds. It says `kill NAME` when an executor is to be lost, for a task of a train has begun
 there; then `done` and what came to pass, as JSON.

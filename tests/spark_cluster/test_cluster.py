@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.crash.scenarios import FLUSH
 from tests.spark_cluster.child import given
 from tests.spark_cluster.handling import child
 from tests.spark_cluster.standalone import Cluster
-from tests.crash.scenarios import FLUSH
 
 from australis.kernels.run import PipelineRun
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.app.files import COUNTS, NAMES, NETWORK, REPORTS, write
-from tests.spark_cluster.standalone import HOST, Cluster
 from tests.crash.processes import left_of
+from tests.spark_cluster.standalone import HOST, Cluster
 
 from australis.engine.crash_points import LOG_VARIABLE
 from australis.engine.spark.cluster import check_master

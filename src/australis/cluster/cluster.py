@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -23,7 +23,19 @@ from australis.cluster.links import (
     WriterStatus,
 )
 from australis.cluster.transport import Connection, Peer, Peers, PeerStatus
-from australis.cluster.wire import Agree, Ask, Begin, Close, Message, Refusal, Refused, Stored, Tuples
+from australis.cluster.wire import (
+    LETTER_MOST,
+    Agree,
+    Ask,
+    Begin,
+    Close,
+    Message,
+    Post,
+    Refusal,
+    Refused,
+    Stored,
+    Tuples,
+)
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import ClusterError, Problem
 
@@ -31,6 +43,7 @@ _log = logging.getLogger(__name__)
 WRITERS_MOST = 1000
 """How many links of one connection may read outputs of this node."""
 Place = tuple[str, int]
+Heard = Callable[[NodeName, bytes], None]
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,8 @@ class Cluster:
         self._by_number: dict[int, Reader] = {}
         self._writers: dict[tuple[Connection, int], Writer] = {}
         self._refused: dict[str, int] = {}
+        self._topics: dict[str, Heard] = {}
+        self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
         self._acknowledger = Acknowledger(node, threads)
         self._peers = Peers(
             credentials,
@@ -122,6 +137,23 @@ class Cluster:
             self._by_number.pop(reader.number, None)
         reader.end()
         reader.join(10.0)
+
+    def hear(self, topic: str, heard: Heard) -> None:
+        """Give letters of a topic to a function, which must not wait: it runs where a connection is read."""
+        with self._lock:
+            self._topics[topic] = heard
+
+    def post(self, node: NodeName, topic: str, data: bytes) -> bool:
+        """Send a letter if there is a connection; whether there is one. It may be lost, but comes once at most."""
+        if len(data) > LETTER_MOST:
+            what = f"a letter of {len(data):,} bytes to {node}"
+            raise ClusterError(Problem(topic, what, f"at most {LETTER_MOST:,}"))
+        return self._peers.peer(node).send(Post(topic, data))
+
+    def watch(self, joined: Callable[[NodeName], None], left: Callable[[NodeName], None]) -> None:
+        """Be told of nodes whose connection comes or goes; the functions must not wait."""
+        with self._lock:
+            self._watchers = (*self._watchers, (joined, left))
 
     def status(self) -> ClusterStatus:
         """How the node stands with others."""
@@ -176,6 +208,8 @@ class Cluster:
             found = [each for each in self._readers.values() if each.link.node == peer.name]
         for each in found:
             each.joined(connection)
+        for joined, _ in self._watchers:
+            joined(peer.name)
 
     def _leave(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
@@ -185,6 +219,8 @@ class Cluster:
             reader.left(connection)
         for writer in ended:
             writer.end()
+        for _, gone in self._watchers:
+            gone(peer.name)
 
     def _hear(self, peer: Peer, connection: Connection, message: Message) -> None:
         said: Any = message.said
@@ -200,6 +236,12 @@ class Cluster:
                     reader.hear(connection, message)
             case Begin() | Stored() | Close():
                 self._tell(connection, said)
+            case Post():
+                heard = self._topics.get(said.topic)
+                if heard is None:
+                    self._refuse("unknown_topic")
+                else:
+                    heard(peer.name, said.data)
             case _:
                 self._refuse("unexpected")
 

@@ -285,3 +285,22 @@ def test_what_names_no_output_is_refused(b: Linked, source: str) -> None:
 def test_weights_have_bounds(b: Linked, weight: float) -> None:
     with pytest.raises(ClusterError, match="its weight is"):
         b.cluster.link("n", "lab/a/seen", weight=weight)
+
+
+def test_letters_go_to_who_hears_their_topic(a: Linked, b: Linked) -> None:
+    heard: list[tuple[str, bytes]] = []
+    joined: list[str] = []
+    a.cluster.hear("names", lambda node, data: heard.append((str(node), data)))
+    a.cluster.watch(lambda node: joined.append(f"+{node}"), lambda node: joined.append(f"-{node}"))
+    assert not b.cluster.post(a.cluster.name, "names", b"nobody hears it")
+    b.cluster.connect(a.name, a.place)
+    until(lambda: b.cluster.post(a.cluster.name, "names", b"one"))
+    b.cluster.post(a.cluster.name, "moves", b"two")
+    until(lambda: refused(a, "unknown_topic") == 1)
+    assert heard == [("lab/b", b"one")]
+    with pytest.raises(ClusterError, match="a letter of 50,000 bytes"):
+        b.cluster.post(a.cluster.name, "names", bytes(50_000))
+    assert b.cluster.post(a.cluster.name, "names", bytes(44 << 10))
+    until(lambda: len(heard) == 2)
+    b.cluster.close()
+    until(lambda: joined == ["+lab/b", "-lab/b"])

@@ -50,10 +50,12 @@ class Peer:
     problem: str = "not connected yet"
     wanted: Event | None = field(default=None, repr=False)
 
-    def send(self, said: Said) -> None:
-        """Send a control message if there is a connection; without one nothing happens."""
-        if (connection := self.connection) is not None:
-            connection.send(said)
+    def send(self, said: Said) -> bool:
+        """Send a control message if there is a connection; whether there is one."""
+        if (connection := self.connection) is None:
+            return False
+        connection.send(said)
+        return True
 
     def status(self) -> PeerStatus:
         """How it stands with it."""

@@ -6,6 +6,7 @@ part of the protocol raises a `ClusterError`, before much of it has been read.
 
 from australis.cluster.wire.frames import CONTROL, FRAME_BYTES, HEAD, Assembly, Message, cut, encoded
 from australis.cluster.wire.messages import (
+    LETTER_MOST,
     VERSION,
     Agree,
     Ask,
@@ -14,6 +15,7 @@ from australis.cluster.wire.messages import (
     Close,
     Echo,
     Hello,
+    Post,
     Refusal,
     Refused,
     Said,
@@ -26,6 +28,7 @@ __all__ = [
     "CONTROL",
     "FRAME_BYTES",
     "HEAD",
+    "LETTER_MOST",
     "VERSION",
     "Agree",
     "Ask",
@@ -36,6 +39,7 @@ __all__ = [
     "Echo",
     "Hello",
     "Message",
+    "Post",
     "Refusal",
     "Refused",
     "Said",

@@ -15,6 +15,8 @@ from australis.policy.machines import Count, Name, Natural, Value
 
 VERSION = 1
 """Of the protocol: a node refuses one that says another."""
+LETTER_MOST = 44 << 10
+"""The longest letter in bytes; it fits into a control message as base64."""
 
 Weight = Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
 LinkNumber = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
@@ -119,4 +121,11 @@ class Close(Value, frozen=True):
     link: LinkNumber
 
 
-Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close
+class Post(Value, frozen=True):
+    """A letter between two parts of the same kind; what it says is between them."""
+
+    topic: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+    data: Annotated[bytes, msgspec.Meta(max_length=LETTER_MOST)]
+
+
+Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close | Post
