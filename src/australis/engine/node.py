@@ -53,7 +53,7 @@ from australis.engine.sinks import Kept
 from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
-from australis.engine.train import Train
+from australis.engine.train import Observer, Train
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
@@ -101,6 +101,7 @@ class Node:
         clock: Callable[[], int] | None = None,
         threads: Threads = SYSTEM,
         spark_options: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.settings = NodeSettings(
             discipline=None if discipline is None else Discipline(discipline),
@@ -124,7 +125,7 @@ class Node:
         )
         self._temporary = tempfile.TemporaryDirectory(prefix="australis-") if root is None else None
         self.root = Root.of(self._temporary.name if self._temporary else str(root))
-        self._threads = threads
+        self._threads, self._observer = threads, observer
         self._running: Running | None = None
         self._switch: Switch | None = None
         self._optimiser: Optimiser | None = None
@@ -201,6 +202,7 @@ class Node:
             tasks=self._runner.tasks,
             clock=clock,
             threads=threads,
+            observer=self._observer,
         )
         self._switch = Switch(self._running, record, prepare, threads)
         self._running.loop.start()

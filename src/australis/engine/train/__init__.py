@@ -6,10 +6,13 @@ In: queues and choices. Out: committed trains.
 from australis.engine.train.commit import Train
 from australis.engine.train.dispatch import Dispatch, TrainSettings
 from australis.engine.train.loop import Loop
+from australis.engine.train.observing import FailedTrain, Observer
 
 __all__ = [
     "Dispatch",
+    "FailedTrain",
     "Loop",
+    "Observer",
     "Train",
     "TrainSettings",
 ]

@@ -20,6 +20,7 @@ from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.cuts import Cuts, TooMuch
 from australis.engine.train.dispatch import Dispatch, Dispatched
 from australis.engine.train.marks import idle_times
+from australis.engine.train.observing import FailedTrain, Observer
 from australis.engine.worker import Manifest, OutOfMemory, Overran, RunTrain
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import QUARANTINE_ARC
@@ -52,12 +53,13 @@ class Loop:
         threads: Threads,
         train: int,
         workers: int,
+        observer: Observer | None = None,
     ) -> None:
         self._ledger, self._state, self._dispatch, self._steering = ledger, state, dispatch, steering
         self._tables, self._upkeep, self._tick = tables, upkeep, tick
         upkeep.kept = self._keep_error
         self._clock, self._threads, self._train, self._workers = clock, threads, train, workers
-        self.run = run
+        self.run, self._observer = run, observer
         self.turn = threads.lock()
         """Its holder decides on the next train, or on the plan that trains run."""
         self.heard: Callable[[Train], None] = lambda train: None
@@ -223,6 +225,7 @@ class Loop:
 
     def _try_run(self, dispatched: Dispatched) -> Train | None:
         """Run a train; None if it did not happen for a reason that does not concern others."""
+        began = self._threads.ticks_ns()
         try:
             return self._run_train(dispatched)
         except LookupFailed as error:
@@ -233,9 +236,9 @@ class Loop:
             _log.warning("a train did not happen: %s", error)
         except TooMuch as error:
             if not self._is_cut(dispatched, error):
-                self._fail(dispatched.members, _alone(error))
+                self._fail(dispatched, _alone(error), began)
         except AustralisError as error:
-            self._fail(dispatched.members, error)
+            self._fail(dispatched, error, began)
         return None
 
     def _is_cut(self, dispatched: Dispatched, error: EngineError) -> bool:
@@ -251,11 +254,16 @@ class Loop:
         owners = {self._ledger.plan.query_of(member) for member in members}
         return owners.pop() if len(owners) == 1 else None
 
-    def _fail(self, members: Sequence[str], error: AustralisError) -> None:
+    def _fail(self, dispatched: Dispatched, error: AustralisError, began_ns: int) -> None:
         """Stop an ad hoc query whose train failed; the failure of any other train is an error of the node."""
+        members = dispatched.members
         query = self._query_of(members)
         for member in members:
             self.times.note_failure(member)
+        if self._observer is not None:
+            took_us = (self._threads.ticks_ns() - began_ns) // 1000
+            failed = FailedTrain(dispatched.superbox.id, dispatched.lo, dispatched.hi, took_us, error)
+            self._observer.failed(failed, dispatched.plan.inputs_of(members))
         if query is None:
             raise error
         _log.error("the query %s is stopped: %s", query, error)
@@ -265,6 +273,8 @@ class Loop:
         """Run a train, commit it, and ask for maintenance of the arcs that it has read and written."""
         try:
             train = self._run_and_commit(dispatched)
+            if self._observer is not None:
+                self._observer.committed(train, dispatched.plan.inputs_of(dispatched.members))
             self._tell(train)
         finally:
             # Only now, since this deletes files, which takes long on some disks: nobody has to wait for it.

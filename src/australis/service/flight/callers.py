@@ -11,7 +11,9 @@ from pyarrow import flight
 
 from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.access import Access, Caller, Role
+from australis.service.tracing import Span, Traces
 
+SERVICE = "arrow.flight.protocol.FlightService"
 KEY = "australis"
 """The name of the middleware."""
 
@@ -19,28 +21,42 @@ KEY = "australis"
 class CallerMiddleware(flight.ServerMiddleware):  # type: ignore[misc]
     """What a call presents; it is checked by the call, which can say what is wrong."""
 
-    def __init__(self, authorization: str | None) -> None:
-        self.authorization = authorization
+    def __init__(self, authorization: str | None, span: Span) -> None:
+        self.authorization, self.span = authorization, span
+
+    def call_completed(self, exception: Exception | None) -> None:
+        """The call is over."""
+        self.span.end(failure=str(exception).partition("\n")[0] if exception is not None else "")
 
 
 class Callers(flight.ServerMiddlewareFactory):  # type: ignore[misc]
     """Gives every call its caller, and counts the calls: each has a thread of its own."""
 
-    def __init__(self, access: Access, most: int) -> None:
-        self._access, self._most = access, most
+    def __init__(self, access: Access, most: int, traces: Traces) -> None:
+        self._access, self._most, self._traces = access, most, traces
         self._lock, self._calls = threading.Lock(), 0
 
     def start_call(self, info: Any, headers: Mapping[str, Any]) -> CallerMiddleware:
-        given = next((values for name, values in headers.items() if name.lower() == "authorization"), ())
-        first = next(iter(given), None)
-        return CallerMiddleware(first.decode("latin-1") if isinstance(first, bytes) else first)
+        given = {name.lower(): _text(values[0]) for name, values in headers.items() if values}
+        method = info.method.name.title().replace("_", "")
+        facts = {"rpc.system": "grpc", "rpc.service": SERVICE, "rpc.method": method}
+        return CallerMiddleware(
+            given.get("authorization"), self._traces.begin(f"Flight {method}", given, facts)
+        )
 
     def caller(self, context: Any, role: Role) -> Caller:
         """The caller of a call, whose role includes another one."""
         middleware = context.get_middleware(KEY)
         caller = self._access.caller(middleware.authorization)
+        middleware.span.note({"enduser.id": caller.name})
         caller.check(role)
         return caller
+
+    def span(self, context: Any) -> Span:
+        """A call, as it is traced."""
+        found = context.get_middleware(KEY).span
+        assert isinstance(found, Span)
+        return found
 
     def enter(self) -> None:
         """Count a call that may last; raises if there are too many."""
@@ -69,3 +85,7 @@ class Callers(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             yield
         finally:
             self.leave()
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value

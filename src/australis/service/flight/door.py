@@ -48,7 +48,7 @@ class FlightDoor:
         certificates = None
         if tls.certificate is not None and tls.key is not None:
             certificates = [flight.CertKeyPair(tls.certificate.read_bytes(), tls.key.read_bytes())]
-        callers = Callers(self._access, self._settings.flight.calls)
+        callers = Callers(self._access, self._settings.flight.calls, self._host.traces)
         try:
             self._server = _Server(
                 f"{scheme}://{shown}:{port}",
@@ -118,6 +118,8 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
             self._callers.caller(context, Role.OPERATOR)
             command = command_of(descriptor, "input")
             name, host = command["input"], self._parts.host
+            span = self._callers.span(context)
+            span.note({"australis.input": name})
             network = host.deployed.network()
             if name not in network.inputs:
                 known = ", ".join(network.inputs)
@@ -125,7 +127,8 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
                 raise ServiceError(ErrorCode.NOT_FOUND, problem)
             with self._callers.counted():
                 try:
-                    Put(host, name, command.get("source"), writer).run(reader, self._parts.bytes_most)
+                    put = Put(host, name, command.get("source"), writer, span)
+                    put.run(reader, self._parts.bytes_most)
                 except pa.ArrowException as error:
                     if isinstance(error, flight.FlightError):
                         raise

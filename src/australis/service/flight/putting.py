@@ -14,6 +14,7 @@ from pyarrow import flight
 from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.flight.errors import refusal
 from australis.service.host import Host, push
+from australis.service.tracing import Span
 
 UNDER_WAY_BYTES = 32 << 20
 """About how many bytes of a call may have been read and not yet stored; beyond it, nothing more is read."""
@@ -34,7 +35,8 @@ class Batch:
 class Put:
     """One call that brings tuples."""
 
-    def __init__(self, host: Host, name: str, source: str | None, writer: Any) -> None:
+    def __init__(self, host: Host, name: str, source: str | None, writer: Any, span: Span) -> None:
+        self._span = span
         self._host, self._name, self._source, self._writer = host, name, source, writer
         self._changed = threading.Condition()
         self._batches: deque[Batch] = deque()
@@ -136,7 +138,7 @@ class Put:
         number = fresh[-1].number
         position = None if self._source is None or number is None else (self._source, number)
         table = pa.concat_tables([batch.table for batch in fresh])
-        receipt = push(self._host, self._name, table, position=position, wait_s=WAIT_S)
+        receipt = push(self._host, self._name, table, position=position, wait_s=WAIT_S, within=self._span)
         for batch in fresh:
             # Rows that did not fit are counted with the last of those that were stored together.
             rejected = receipt.rejected if batch is fresh[-1] else 0

@@ -18,6 +18,7 @@ from australis.service.host.operations import Operations
 from australis.service.host.revision import Deployed, Revisions
 from australis.service.host.state import State
 from australis.service.settings import AccessSettings, FeedSettings, NodeSection
+from australis.service.tracing import Traces
 
 _log = logging.getLogger(__name__)
 FEEDS_END_S = 10.0
@@ -30,8 +31,15 @@ class Host:
     """One node, from its start to its end; every method may be called from any thread."""
 
     def __init__(
-        self, settings: NodeSection, feeds: Feeds | None = None, *, rules: NetworkRules | None = None
+        self,
+        settings: NodeSection,
+        feeds: Feeds | None = None,
+        *,
+        rules: NetworkRules | None = None,
+        traces: Traces | None = None,
     ) -> None:
+        self.traces = traces or Traces()
+        """What is told of calls, pushes and trains."""
         self.settings, self.rules = settings, rules or NetworkRules(AccessSettings())
         self.feeds = feeds or Feeds(FeedSettings())
         """What is pushed and written by the service itself."""
@@ -105,15 +113,16 @@ class Host:
         if self._node is not None:
             self._node.stop(now=now)
         self.operations.close()
+        self.traces.close()
         if self._temporary is not None:
             self._temporary.cleanup()
 
     def _opened(self) -> Node:
         """A node on the root; without one in the settings, on a folder that lasts as long as the service."""
         if self.settings.root is not None:
-            return _node(self.settings, self.settings.root)
+            return _node(self.settings, self.settings.root, self.traces)
         self._temporary = self._temporary or tempfile.TemporaryDirectory(prefix="australis-")
-        return _node(self.settings, self._temporary.name)
+        return _node(self.settings, self._temporary.name, self.traces)
 
     # --- what it is doing
 
@@ -184,7 +193,7 @@ class Host:
         return None if network is None else self._revisions.of(network)
 
 
-def _node(settings: NodeSection, root: str) -> Node:
+def _node(settings: NodeSection, root: str, traces: Traces) -> Node:
     """A node as the settings describe it, on a root."""
     return Node(
         root,
@@ -203,4 +212,5 @@ def _node(settings: NodeSection, root: str) -> Node:
         disk=settings.disk,
         way=settings.way,
         spark_options=settings.spark or None,
+        observer=traces.observer,
     )

@@ -11,6 +11,7 @@ from australis.engine.ingest import Busy, KeyReused
 from australis.engine.ledger import Key, Receipt
 from australis.errors import EngineError, ErrorCode, ServiceError
 from australis.service.host.host import Host
+from australis.service.tracing import NOT_TRACED, Span
 
 
 def push(
@@ -22,11 +23,18 @@ def push(
     key: Key | None = None,
     position: tuple[str, int] | None = None,
     wait_s: float = 5.0,
+    within: Span = NOT_TRACED,
 ) -> Receipt:
-    """Push tuples to an input of the network that runs; what came of them, once they are durable."""
+    """Push tuples to an input of the network that runs; what came of them, once they are durable.
+
+    In traces it is a part of the call `within`.
+    """
     node = host.deployed
     try:
-        return node.admit(name, table, rejected=rejected, key=key, position=position, wait_s=wait_s)
+        with host.traces.push(within, name) as traced:
+            receipt = node.admit(name, table, rejected=rejected, key=key, position=position, wait_s=wait_s)
+            traced.stored(receipt)
+            return receipt
     except Busy as error:
         raise ServiceError(ErrorCode.TOO_MANY, error.problem, error.retry_after_s) from None
     except KeyReused as error:

@@ -17,6 +17,7 @@ from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.http.context import Context, presented
 from australis.service.http.errors import answer
 from australis.service.http.pages import is_page
+from australis.service.tracing import NOT_TRACED, Span
 
 _log = logging.getLogger(__name__)
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -27,6 +28,9 @@ BODY_WAIT_S = 30.0
 """How long the next part of a body may take to come."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _REFUSED_SOCKET = 1008
+_OUR_FAULT = 500
+TRACED = "/v1/"
+"""How the paths begin whose calls are traced."""
 
 
 class Gate:
@@ -35,7 +39,7 @@ class Gate:
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self._app, self._context = app, context
         self._access, self._limits = context.access, context.access.limits
-        self.measured = context.measured
+        self.measured, self.traces = context.measured, context.host.traces
         self._calls = self._streams = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,6 +125,16 @@ class _Call:
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         self.id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = self.id
+        self.span = scope["state"]["span"] = self._traced()
+
+    def _traced(self) -> Span:
+        """The call as a span; probes and the editor's page are none."""
+        path, method = self.scope["path"], self.scope.get("method", "WS")
+        if not path.startswith(TRACED):
+            return NOT_TRACED
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]}
+        facts = {"http.request.method": method, "url.path": path, "australis.request": self.id}
+        return self._gate.traces.begin(method, headers, facts)
 
     async def send(self, message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.accept"):
@@ -156,6 +170,10 @@ class _Call:
         name = self.caller.name if self.caller else "-"
         method = self.scope.get("method", "WS")
         _log.info("%s %s %s %d %.1f ms %s", self.id, method, self.scope["path"], self.status, took_ms, name)
+        route = getattr(self.scope.get("route"), "path", "")
+        self.span.note({"http.response.status_code": self.status, "http.route": route, "enduser.id": name})
+        failure = f"answered with {self.status}" if self.status >= _OUR_FAULT else ""
+        self.span.end(f"{method} {route}" if route else "", failure=failure)
 
 
 class _Body:

@@ -21,6 +21,7 @@ from australis.service.host import Host
 from australis.service.http import Context, create_app
 from australis.service.serving.listening import check_certificate, listen
 from australis.service.settings import ServiceSettings
+from australis.service.tracing import open_traces
 
 _log = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -56,7 +57,8 @@ class Service:
         check_certificate(settings.tls)
         check_exposure(settings)
         self.access = Access(settings)
-        self.host = Host(settings.node, Feeds(settings.feeds), rules=self.access.rules)
+        traces = open_traces(settings.tracing)
+        self.host = Host(settings.node, Feeds(settings.feeds), rules=self.access.rules, traces=traces)
         self.fanout = Fanout(lambda: self.host.running, settings.outputs)
         self._flight: FlightDoor | None = None
         self.app = create_app(self.host, self.access, settings, self.fanout)

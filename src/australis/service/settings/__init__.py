@@ -15,6 +15,7 @@ from australis.service.settings.model import (
     OutputSettings,
     ServiceSettings,
     TlsSettings,
+    TracingSettings,
 )
 from australis.service.settings.places import place_of
 from australis.service.settings.reading import FILE, PREFIX, read_settings, variable_of
@@ -31,6 +32,7 @@ __all__ = [
     "OutputSettings",
     "ServiceSettings",
     "TlsSettings",
+    "TracingSettings",
     "default_text",
     "place_of",
     "read_settings",

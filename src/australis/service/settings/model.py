@@ -143,6 +143,17 @@ class LogSettings(_Section):
     """The file that the log is appended to; standard error if it is left out."""
 
 
+class TracingSettings(_Section):
+    """Traces of calls, pushes and trains by OpenTelemetry, which needs the extra `otel`."""
+
+    endpoint: str | None = None
+    """Where a collector takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; none if left out."""
+    share: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """The part of traces that is kept; of those that a caller has begun, the caller decides."""
+    service: str = "australis"
+    """The name of this service in traces."""
+
+
 class FeedSettings(_Section):
     """Sources and sinks that run with the node, by the name of an input or output."""
 
@@ -169,6 +180,8 @@ class ServiceSettings(_Section):
     """Who may do what, and what a deployed network may name."""
     logs: LogSettings = LogSettings()
     """The log of the process."""
+    tracing: TracingSettings = TracingSettings()
+    """Traces of calls, pushes and trains by OpenTelemetry, which needs the extra `otel`."""
     feeds: FeedSettings = FeedSettings()
     """Sources and sinks that run with the node, by the name of an input or output."""
 

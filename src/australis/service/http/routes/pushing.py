@@ -15,6 +15,7 @@ from australis.service.http.bodies import POSTED, decode, places
 from australis.service.http.context import Pusher, TheHost
 from australis.service.http.errors import documented
 from australis.service.http.working import pushing
+from australis.service.tracing import Span
 
 router = APIRouter(prefix="/v1/inputs", tags=["inputs"])
 SHOWN = 100
@@ -68,10 +69,13 @@ async def post(
 ) -> Pushed:
     """Push tuples; with the header `Idempotency-Key` the same request may be sent again without harm."""
     body, media_type = await request.body(), request.headers.get("content-type", "")
-    return await pushing(lambda: _push(host, name, body, media_type, caller.name, idempotency_key))
+    span = request.state.span
+    return await pushing(lambda: _push(host, name, body, media_type, caller.name, idempotency_key, span))
 
 
-def _push(host: Host, name: str, body: bytes, media_type: str, caller: str, key: str | None) -> Pushed:
+def _push(
+    host: Host, name: str, body: bytes, media_type: str, caller: str, key: str | None, span: Span
+) -> Pushed:
     network = host.deployed.network()
     if name not in network.inputs:
         hint = f"one of {', '.join(network.inputs)}"
@@ -79,7 +83,7 @@ def _push(host: Host, name: str, body: bytes, media_type: str, caller: str, key:
         raise ServiceError(ErrorCode.NOT_FOUND, problem)
     decoded = decode(body, media_type, network.inputs[name].schema, network.timezone)
     made = None if key is None else Key(caller, key, _digest(name, media_type, body))
-    receipt = push(host, name, decoded.table, rejected=decoded.rejected, key=made, wait_s=WAIT_S)
+    receipt = push(host, name, decoded.table, rejected=decoded.rejected, key=made, wait_s=WAIT_S, within=span)
     return Pushed(
         accepted=receipt.accepted,
         rejected=[RejectedRow(**each) for each in places(decoded.rejected[:SHOWN])],
