@@ -11,7 +11,7 @@ from tests.engine.in_process import InProcess
 
 from australis import NetworkBuilder, Node
 from australis.engine.deliver import Over
-from australis.service.fanout import Fanout, Subscriber
+from australis.service.fanout import Fanout, Readership, Subscriber, Way
 from australis.service.fanout.fanout import CONSUMER
 from australis.service.settings import OutputSettings
 
@@ -45,6 +45,29 @@ def read(subscriber: Subscriber, count: int) -> list[int]:
         assert not piece.is_missed
         found += piece.table["k"].to_pylist()
     return found
+
+
+def test_it_is_known_who_is_behind_and_what_was_missed(node: Node, fanout: Fanout) -> None:
+    slow = fanout.subscribe(node, "out", way=Way.SOCKET)
+    fast, gone = fanout.subscribe(node, "out"), fanout.subscribe(node, "out")
+    push(node, *range(300))
+    for reader in (fast, gone):
+        assert read(reader, 300) == list(range(300))
+    gone.close()
+    ends = node.log_end
+    assert fanout.audience.seen() == {
+        ("out", Way.EVENTS): Readership(subscribers=1, behind=0, taken=600, missed=0),
+        ("out", Way.SOCKET): Readership(subscribers=1, behind=ends - slow.seq, taken=0, missed=0),
+    }
+    begin = slow.seq
+    push(node, 300)
+    fanout.let_go(node)
+    piece = slow.next(60)
+    assert piece is not None
+    assert piece.is_missed
+    slow.close()
+    (_, left) = fanout.audience.seen().values()
+    assert left == Readership(subscribers=0, behind=0, taken=0, missed=piece.end - begin)
 
 
 def test_many_get_the_same_piece_encoded_once(node: Node, fanout: Fanout) -> None:

@@ -249,7 +249,8 @@ try:
     Service(ServiceSettings.model_validate({{"listen": "127.0.0.1:0", "tracing": {{{tracing}}}}}), print)
 except ServiceError as error:
     print(error)
-print([name for name in sys.modules if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter")) and sys.modules[name]])
+parts = ("opentelemetry.sdk", "opentelemetry.exporter")
+print([name for name, module in sys.modules.items() if name.startswith(parts) and module])
 """
 
 

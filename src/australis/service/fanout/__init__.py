@@ -4,9 +4,10 @@ In: an output of a node. Out: pieces of it, shared by all subscribers, and to on
 numbers it has missed. A subscriber that is slow or stands still costs the others nothing.
 """
 
+from australis.service.fanout.audience import Audience, Readership, Way
 from australis.service.fanout.encoding import columns_of, json_array
 from australis.service.fanout.fanout import Fanout
 from australis.service.fanout.piece import Piece
 from australis.service.fanout.subscriber import Subscriber
 
-__all__ = ["Fanout", "Piece", "Subscriber", "columns_of", "json_array"]
+__all__ = ["Audience", "Fanout", "Piece", "Readership", "Subscriber", "Way", "columns_of", "json_array"]

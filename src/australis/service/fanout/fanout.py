@@ -10,6 +10,7 @@ from collections.abc import Callable
 from australis.algebra.network import QUARANTINE
 from australis.engine import Node
 from australis.errors import AustralisError
+from australis.service.fanout.audience import Audience, Way
 from australis.service.fanout.channel import Channel
 from australis.service.fanout.subscriber import Subscriber
 from australis.service.settings import OutputSettings
@@ -28,6 +29,8 @@ class Fanout:
 
     def __init__(self, node: Callable[[], Node | None], settings: OutputSettings) -> None:
         self._node, self._settings = node, settings
+        self.audience = Audience()
+        """Who subscribes now, and has subscribed."""
         self._lock = threading.Lock()
         self._channels: dict[str, Channel] = {}
         self._closed = threading.Event()
@@ -49,13 +52,18 @@ class Fanout:
             self._thread.join()
 
     def subscribe(
-        self, node: Node, output: str, begin: int | None = None, ready: Callable[[], None] | None = None
+        self,
+        node: Node,
+        output: str,
+        begin: int | None = None,
+        ready: Callable[[], None] | None = None,
+        way: Way = Way.EVENTS,
     ) -> Subscriber:
         """A reader of an output from a number on, or of what comes next."""
         if begin is not None:
             node.follow(output, begin)  # it is refused here, if it is no number of the output
         while True:
-            subscriber = Subscriber(self._channel(node, output), begin, ready)
+            subscriber = Subscriber(self._channel(node, output), self.audience, way, begin, ready)
             if subscriber.over is None or self._closed.is_set():
                 return subscriber
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from australis.engine import Node
 from australis.engine.store import SEQ
 from australis.errors import EngineError, ErrorCode, Problem, ServiceError
-from australis.service.fanout import Fanout, Piece
+from australis.service.fanout import Fanout, Piece, Way
 
 LOOK_EVERY_S = 1.0
 """How often a call that waits looks whether its client is still there."""
@@ -81,7 +81,7 @@ def _kept(
 def _followed(
     node: Node, fanout: Fanout, output: str, begin: int | None, is_over: Callable[[], bool]
 ) -> Iterator[Piece]:
-    subscriber = fanout.subscribe(node, output, begin)
+    subscriber = fanout.subscribe(node, output, begin, way=Way.FLIGHT)
     try:
         while not is_over():
             piece = subscriber.next(LOOK_EVERY_S)

@@ -90,3 +90,12 @@ Pusher = Annotated[Caller, Depends(at_least(Role.OPERATOR))]
 Owner = Annotated[Caller, Depends(at_least(Role.OWNER, is_change=True))]
 Auditor = Annotated[Caller, Depends(at_least(Role.OWNER))]
 """An owner who only reads."""
+
+
+async def becomes_stream(connection: HTTPConnection, caller: Viewer) -> None:
+    """Count a call as one that may last as long as the service; raises `too_many` if there are too many."""
+    connection.state.become_stream()
+
+
+Lasting = Depends(becomes_stream)
+"""Says that the answers of a route have no end."""

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from fastapi.responses import StreamingResponse
-from starlette.types import Message, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from australis.engine import Node
 from australis.engine.deliver import Over
-from australis.service.fanout import Fanout, Piece, Subscriber
+from australis.service.fanout import Fanout, Piece, Subscriber, Way
 from australis.service.http.working import reading
 
 HEARTBEAT_S = 15.0
@@ -28,10 +28,22 @@ _LOOK_EVERY_S = 1.0
 class EventStream(StreamingResponse):
     """Server-sent events; a client that takes nothing for too long is left alone, and may resume."""
 
-    def __init__(self, events: AsyncIterator[bytes], is_over: Callable[[], bool]) -> None:
-        self._is_over = is_over
+    def __init__(
+        self,
+        events: AsyncIterator[bytes],
+        is_over: Callable[[], bool],
+        end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`end` is called when the answer has ended, even if it never began."""
+        self._is_over, self._end = is_over, end
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(events, media_type="text/event-stream", headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._end()
 
     async def stream_response(self, send: Send) -> None:
         async def send_in_time(message: Message) -> None:
@@ -66,7 +78,7 @@ class Following:
         self._subscriber, self._ready = subscriber, ready
 
     @classmethod
-    async def begin(cls, fanout: Fanout, node: Node, output: str, begin: int | None) -> Following:
+    async def begin(cls, fanout: Fanout, node: Node, output: str, begin: int | None, way: Way) -> Following:
         """Read an output from a number on, or what comes next; raises if it is not there."""
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
@@ -75,7 +87,7 @@ class Following:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(ready.set)
 
-        return cls(await reading(lambda: fanout.subscribe(node, output, begin, wake)), ready)
+        return cls(await reading(lambda: fanout.subscribe(node, output, begin, wake, way)), ready)
 
     async def items(self) -> AsyncIterator[Piece | Beat | Last]:
         """Pieces with tuples, or of what was missed, as they are taken; then why nothing more comes."""
@@ -97,7 +109,11 @@ class Following:
                         # That is what a heartbeat is for.
                         yield Beat()
         finally:
-            subscriber.close()
+            self.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._subscriber.close()
 
 
 async def json_of(piece: Piece) -> bytes:

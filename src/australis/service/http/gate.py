@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 import time
+from functools import partial
 from typing import Any
 
 from fastapi.requests import HTTPConnection
@@ -82,7 +83,7 @@ class Gate:
         if self._streams >= self._limits.streams:
             raise _too_many(f"{self._streams} streams are open", "access.limits.streams")
         self.leave(call)
-        self._streams, call.held = self._streams + 1, "stream"
+        self._streams, call.held, call.is_stream = self._streams + 1, "stream", True
 
     def leave(self, call: _Call) -> None:
         """Count a call no longer."""
@@ -119,12 +120,14 @@ class _Call:
     def __init__(self, scope: Scope, send: Send, gate: Gate) -> None:
         self.scope, self._send, self._gate = scope, send, gate
         self.is_http, self.held, self.status = scope["type"] == "http", "", 0
-        self.is_stream = not self.is_http
+        self.is_stream = False
         self.caller: Any = None
         self._began = time.perf_counter()
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         self.id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = self.id
+        # A route says so before it begins: once an answer has begun, nothing can be refused.
+        scope["state"]["become_stream"] = partial(gate.become_stream, self)
         self.span = scope["state"]["span"] = self._traced()
 
     def _traced(self) -> Span:
@@ -141,9 +144,6 @@ class _Call:
             message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            if any(key == b"content-type" and b"event-stream" in value for key, value in message["headers"]):
-                self.is_stream = True
-                self._gate.become_stream(self)
             await self._gate.note(self)
         await self._send(message)
 

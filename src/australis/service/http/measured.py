@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 from starlette.types import Scope
 
 from australis.engine.observe import counter, gauge
+from australis.service.fanout import Audience
 from australis.service.feeds import FeedState, FeedStatus
 
 _EDGES_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -57,3 +58,18 @@ def feed_families(feeds: list[FeedStatus]) -> Iterator[Metric]:
     states = [((*key, str(state)), float(each.state == state)) for key, each in keyed for state in FeedState]
     told = "1 for the state that a feed is in, 0 for the others."
     yield gauge("feed_state", told, (*labels, "state"), states)
+
+
+def subscriber_families(audience: Audience) -> Iterator[Metric]:
+    """The subscribers as metrics."""
+    labels = ("output", "way")
+    seen = [((output, str(way)), each) for (output, way), each in audience.seen().items()]
+    told = "Subscribers of an output that are connected."
+    yield gauge("subscribers", told, labels, [(key, float(each.subscribers)) for key, each in seen])
+    told = "How many numbers of the log the slowest subscriber is behind what an output has."
+    yield gauge("subscriber_behind_numbers", told, labels, [(key, float(each.behind)) for key, each in seen])
+    told = "Tuples that subscribers have taken since the service started."
+    yield counter("subscriber_tuples", told, labels, [(key, float(each.taken)) for key, each in seen])
+    lost = [(key, float(each.missed)) for key, each in seen]
+    told = "Numbers of the log that subscribers were told to have missed since the service started."
+    yield counter("subscriber_missed_numbers", told, labels, lost)

@@ -16,8 +16,9 @@ from fastapi.responses import StreamingResponse
 from australis.engine import Node
 from australis.errors import AustralisError, EngineError, ErrorCode, Problem, ProblemError, ServiceError
 from australis.service.access import Role
+from australis.service.fanout import Fanout, Way
 from australis.service.http.bodies import MEDIA_TYPES, TUPLES, Form, encoded
-from australis.service.http.context import TheContext, TheHost, Viewer
+from australis.service.http.context import Lasting, TheContext, TheHost, Viewer
 from australis.service.http.errors import answer, documented
 from australis.service.http.following import Beat, EventStream, Following, Last, json_of
 from australis.service.http.working import reading
@@ -113,6 +114,7 @@ def _first(table: pa.Table, rows: int, end: int) -> tuple[pa.Table, int]:
 @router.get(
     "/{name}/events",
     response_class=StreamingResponse,
+    dependencies=[Lasting],
     responses=_EVENTS | documented(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
 )
 async def events(
@@ -126,8 +128,8 @@ async def events(
     """What comes on an output, from a number on; the id of an event is the number of its last tuple."""
     node = host.deployed
     await reading(lambda: check_output(node, name))
-    following = await _begin(context.fanout, node, name, _resumed(begin, last_event_id))
-    return EventStream(_events(following), host.stopping.is_set)
+    following = await _begin(context.fanout, node, name, _resumed(begin, last_event_id), Way.EVENTS)
+    return EventStream(_events(following), host.stopping.is_set, following.close)
 
 
 def _resumed(begin: int | None, last_event_id: str | None) -> int | None:
@@ -140,9 +142,9 @@ def _resumed(begin: int | None, last_event_id: str | None) -> int | None:
     return int(last_event_id) + 1
 
 
-async def _begin(fanout: Any, node: Node, name: str, begin: int | None) -> Following:
+async def _begin(fanout: Fanout, node: Node, name: str, begin: int | None, way: Way) -> Following:
     try:
-        return await Following.begin(fanout, node, name, begin)
+        return await Following.begin(fanout, node, name, begin, way)
     except EngineError as error:
         raise ServiceError(ErrorCode.INVALID_REQUEST, error.problem) from None
 
@@ -183,17 +185,20 @@ async def socket(
         if consumer is not None:
             caller.check(Role.OPERATOR)
             begin = (await reading(lambda: node.consumer(consumer, name)))[0]
-        following = await _begin(context.fanout, node, name, begin)
+        following = await _begin(context.fanout, node, name, begin, Way.SOCKET)
     except ProblemError as error:
         await connection.send_denial_response(answer(error))
         return
-    await connection.accept(subprotocol_of(connection))
-    hearing = asyncio.create_task(_hear(connection, node, name, consumer))
-    sending = asyncio.create_task(_send(connection, following))
-    await asyncio.wait((hearing, sending), return_when=asyncio.FIRST_COMPLETED)
-    for task in (hearing, sending):
-        task.cancel()
-    await asyncio.gather(hearing, sending, return_exceptions=True)
+    try:
+        await connection.accept(subprotocol_of(connection))
+        hearing = asyncio.create_task(_hear(connection, node, name, consumer))
+        sending = asyncio.create_task(_send(connection, following))
+        await asyncio.wait((hearing, sending), return_when=asyncio.FIRST_COMPLETED)
+        for task in (hearing, sending):
+            task.cancel()
+        await asyncio.gather(hearing, sending, return_exceptions=True)
+    finally:
+        following.close()
 
 
 def subprotocol_of(connection: WebSocket) -> str | None:

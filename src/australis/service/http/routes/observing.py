@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -13,7 +14,7 @@ from australis.service.host import plain, quarantine
 from australis.service.http.bodies import Form, encoded
 from australis.service.http.context import Auditor, TheContext, TheHost, Viewer
 from australis.service.http.errors import documented
-from australis.service.http.measured import feed_families
+from australis.service.http.measured import feed_families, subscriber_families
 
 router = APIRouter(prefix="/v1", tags=["observing"])
 metrics_router = APIRouter(tags=["observing"])
@@ -96,6 +97,7 @@ def audit(context: TheContext, caller: Auditor, limit: Limit = 100) -> AuditEntr
 def metrics(host: TheHost, context: TheContext, caller: Viewer) -> Response:
     """Metrics for Prometheus; without a network there are none of it."""
     node = host.node
-    more = [*context.measured.families(), *feed_families(host.feeds.statuses())]
+    beside = (feed_families(host.feeds.statuses()), subscriber_families(context.fanout.audience))
+    more = chain(context.measured.families(), *beside)
     text, media_type = metrics_text(node.statistics() if node.is_deployed else None, node.train_times, more)
     return Response(text, headers={"Content-Type": media_type})

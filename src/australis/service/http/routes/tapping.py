@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from australis.engine.deliver import Tap
 from australis.errors import EngineError, ErrorCode, ServiceError
 from australis.service.fanout import json_array
-from australis.service.http.context import TheHost, Viewer
+from australis.service.http.context import Lasting, TheHost, Viewer
 from australis.service.http.errors import documented
 from australis.service.http.following import HEARTBEAT_S, EventStream
 from australis.service.http.working import reading
@@ -31,6 +31,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 @router.get(
     "/{arc}/tap",
     response_class=StreamingResponse,
+    dependencies=[Lasting],
     responses=_EVENTS | documented(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT),
 )
 async def tap(arc: str, host: TheHost, caller: Viewer, limit: Limit = 100) -> StreamingResponse:
