@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -42,6 +42,8 @@ class Checked:
     problems: tuple[Problem, ...] = ()
     told: Mapping[str, Any] = field(default_factory=dict)
     """All that the node says: the schemas of arcs, the inputs and outputs."""
+    warnings: tuple[Problem, ...] = ()
+    """What is allowed, but probably not meant."""
 
 
 class Networks:
@@ -57,11 +59,8 @@ class Networks:
     def check(self, network: NetworkLike) -> Steps[Checked]:
         """Whether the node could run a network, and all that is wrong with it."""
         told = (yield Request.of("POST", "/v1/network/check", {"network": as_sent(network)})).json()
-        problems = tuple(
-            Problem(each.get("path", ""), each.get("what", ""), each.get("expected") or "")
-            for each in told.get("problems", ())
-        )
-        return Checked(bool(told["ok"]), problems, told)
+        problems, warnings = (_problems(told.get(name, ())) for name in ("problems", "warnings"))
+        return Checked(bool(told["ok"]), problems, told, warnings)
 
     @operation
     def difference(self, network: NetworkLike) -> Steps[Change]:
@@ -180,3 +179,9 @@ def _rows(rows: Any) -> Any:
 
 def _dictionaries(rows: Any) -> Iterator[Any]:
     return iter(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
+
+
+def _problems(told: Sequence[Mapping[str, Any]]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(each.get("path", ""), each.get("what", ""), each.get("expected") or "") for each in told
+    )

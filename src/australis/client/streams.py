@@ -203,6 +203,11 @@ class Observations:
         return _object((yield Request.of("GET", "/v1/statistics")))
 
     @operation
+    def dropboxes(self) -> Steps[list[dict[str, Any]]]:
+        """The drop boxes so far: where, with which predicate, since when, and what they shed."""
+        return listed((yield Request.of("GET", "/v1/dropboxes")).json(), "dropboxes")
+
+    @operation
     def quality(self) -> Steps[dict[str, Any]]:
         """What outputs received over the last seconds, and its utility by their QoS graphs."""
         return _object((yield Request.of("GET", "/v1/quality")))

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from australis.algebra.form import SUFFIXES
 from australis.algebra.network import Network
-from australis.app import checking, showing
+from australis.app import checking, running, showing
 from australis.app.checking import CapacityQuestion, analysis_options
 from australis.app.exit_codes import OVERLOADED, REFUSED
 from australis.app.options import (
+    NodeAddress,
     find_network,
     format_option,
     grouped,
+    is_by_hand,
     named_files,
     named_formats,
     network_arguments,
+    node_address_options,
     progress_option,
+    take_named_node,
     with_formats,
 )
 from australis.errors import AlgebraError, Problem
+
+_THERE = ("net", "node", "token_file", "ca", "as_json", "progress")
+"""The parameters that --node leaves a meaning."""
 
 
 @click.command(
@@ -30,6 +39,7 @@ from australis.errors import AlgebraError, Problem
         Network=("function_files", "inputs", "input_formats"),
         Capacity=("rate", "capacity", "headroom", "train_ms"),
         Costs=("calibrate", "tuples", "root", "costs"),
+        Node=("node", "token_file", "ca"),
     )
 )
 @network_arguments
@@ -44,6 +54,7 @@ from australis.errors import AlgebraError, Problem
 @format_option
 @click.option("--json", "as_json", is_flag=True, help="Print valid, problems and warnings as JSON.")
 @analysis_options
+@node_address_options
 @progress_option
 @click.pass_context
 def command(
@@ -72,6 +83,9 @@ def command(
     boxes cost is measured here, with tuples that are made up or those of a file (--calibrate), or known
     from a node (--root).
 
+    With --node, the node at that address checks the network instead: with the functions that it has, and by
+    what it lets a deployed network read. $AUSTRALIS_NODE does not count here.
+
     \b
     Examples:
       australis check examples/soldiers.yaml
@@ -81,7 +95,12 @@ def command(
       australis check examples/soldiers.yaml --rate reports=1M/min --capacity 2 --headroom 0.8
       australis check soldiers.yaml --rate reports=20k/s --calibrate reports=reports.parquet
       australis check soldiers.yaml --rate reports=20k/s --root root --json
+      australis check soldiers.yaml --node https://node.example:8400
     """
+    node = take_named_node(options)
+    if node is not None:
+        _check_there(ctx, net, node, as_json)
+        return
     question = CapacityQuestion.asked(ctx, options)
     try:
         network = find_network(net, function_files)
@@ -104,6 +123,31 @@ def command(
     _report((), warnings, as_json, answer, samples)
     if answer and answer.is_overloaded:
         ctx.exit(OVERLOADED)
+
+
+def _check_there(ctx: click.Context, net: str, address: NodeAddress, as_json: bool) -> None:
+    """Let a node say whether it could run a network."""
+    others = [name for name in ctx.params if name not in _THERE and is_by_hand(name)]
+    if others:
+        option = others[0].replace("_", "-")
+        raise click.UsageError(f"--{option} is for networks that are checked here, and not for --node")
+    with running.RemoteNode(address) as node:
+        found = node.check(_as_deployed(net))
+    if found.ok and not as_json:
+        click.echo(f"{net} is valid on {address.root}")
+    _report(found.problems, found.warnings, as_json)
+    if not found.ok:
+        ctx.exit(REFUSED)
+
+
+def _as_deployed(net: str) -> Network | str:
+    """What `deploy` would send, or the text of a file whose functions perhaps only the node has."""
+    try:
+        return find_network(net)
+    except AlgebraError:
+        if not (net.lower().endswith(SUFFIXES) and Path(net).is_file()):
+            raise
+        return Path(net).read_text(encoding="utf-8")
 
 
 def _analysed(network: Network, question: CapacityQuestion, progress: bool | None) -> checking.CapacityReport:

@@ -55,7 +55,10 @@ def command(
     address = take_node(options)
     if address is None:
         raise click.UsageError(f"Missing option '--node' (or set {NODE}).")
-    with running.RemoteNode(address) as node, showing.show_steps("Pushing", wanted=progress) as bar:
+    with (
+        running.RemoteNode(address, stays=True) as node,
+        showing.show_steps("Pushing", wanted=progress) as bar,
+    ):
         found = {each["name"]: each for each in node.client.inputs()}
         if name not in found:
             expected = f"one of {', '.join(found)}"

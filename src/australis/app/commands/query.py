@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
+from australis.algebra.grafting import output_names
 from australis.algebra.network import Network
 from australis.app import asking, running
 from australis.app.options import (
@@ -89,7 +90,11 @@ def command(
     asked = QueryOptions(point, expression, net, expressions(maps))
     _check(asked, name, listed)
     if isinstance(given, NodeAddress):
-        with stoppable() as stop, suppress(KeyboardInterrupt), running.RemoteNode(given) as node:
+        with (
+            stoppable() as stop,
+            suppress(KeyboardInterrupt),
+            running.RemoteNode(given, stays=follow) as node,
+        ):
             _ask_remote(node, asked, name, Wanted(output, limit, as_json, stop), listed, keep, follow)
         return
     root = running.for_reading(given)
@@ -197,13 +202,19 @@ def _ask_remote(
         query = known.get(name or "")
         if query is None:
             raise click.UsageError(f"there is no query {name}; there is {', '.join(known) or 'none'}")
-        wanted.remote(node, query, {f"{name}.{each}": each for each in query.outputs}, follow)
+        wanted.remote(node, query, _names_shown(name or "", query), follow)
         return
     query = asked.network(node.client.network())
-    with node.asked(query, name, keep=keep) as (chosen, outputs):
+    with node.asked(query, name, keep=keep) as chosen:
         _say_on_terminal(f"{chosen} is attached; Ctrl-C ends it")
-        shown = {each: each.removeprefix(f"{chosen}.") for each in outputs}
-        wanted.remote(node, query, shown, follow)
+        if not follow:
+            node.wait_for(chosen)
+        wanted.remote(node, query, _names_shown(chosen, query), follow)
+
+
+def _names_shown(name: str, query: Network) -> dict[str, str]:
+    """The outputs of a query under the names that they have on the node."""
+    return {there: output for output, there in output_names(name, query).items()}
 
 
 def _points_without_tuples(reached: Control, network: Network, query: Network) -> tuple[str, ...]:

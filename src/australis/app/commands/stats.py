@@ -6,7 +6,9 @@ import json
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +18,17 @@ from rich.live import Live
 from rich.text import Text
 
 from australis.app import running
-from australis.app.options import RootOptions, root_argument
+from australis.app.options import NodeAddress, RootOptions, reaching_argument, take_reached
 from australis.app.showing import statistics_tables as shown
 from australis.engine import observe
+from australis.engine.ledger import Entry
 from australis.engine.observe import Statistics
 
 _WIDTH_OF_FILES = 120
 
 
 @click.command()
-@root_argument
+@reaching_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch, a line each time.")
 @click.option("--watch", is_flag=True, help="Look again every second, until Ctrl-C.")
 @click.option(
@@ -33,7 +36,7 @@ _WIDTH_OF_FILES = 120
 )
 @click.option("--shed", is_flag=True, help="All drop boxes that ever stood, and what each has shed.")
 def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any) -> None:
-    """Print the statistics of a root: what went through each box, what waits, how late outputs are.
+    """Print the statistics of a root or a node: what went through each box, what waits, how late outputs are.
 
     For inputs with progress it shows how far their marks have come, and for each order by progress which
     input holds it back: that is why a window has no result yet.
@@ -50,19 +53,33 @@ def command(as_json: bool, watch: bool, every: float, shed: bool, **options: Any
       australis stats --root root --json | jq .outputs
       australis stats --root root --watch
       australis stats --root root --shed
+      australis stats --node https://node.example:8400 --watch
     """
     if shed and watch:
         raise click.UsageError("--shed is a list of all that was, and not for --watch")
-    root = RootOptions.take(options)
-    if shed:
-        with running.as_of_now(root) as given:
-            _print_shed(_folder(given), as_json)
-    elif watch:
-        _watch(root, as_json, every)
-    elif as_json:
-        click.echo(json.dumps(_look(root).as_dict(), indent=2))
+    given = take_reached(options)
+    if isinstance(given, NodeAddress):
+        with running.RemoteNode(given) as node:
+            _print(node.statistics, node.shed, as_json, shed, every if watch else None)
     else:
-        _console().print(_picture(_look(root)))
+        _print(partial(_look, given), partial(_shed, given), as_json, shed, every if watch else None)
+
+
+def _print(
+    look: Callable[[], Statistics],
+    drops: Callable[[], list[Entry]],
+    as_json: bool,
+    shed: bool,
+    every: float | None,
+) -> None:
+    if shed:
+        _print_shed(drops(), as_json)
+    elif every is not None:
+        _watch(look, as_json, every)
+    elif as_json:
+        click.echo(json.dumps(look().as_dict(), indent=2))
+    else:
+        _console().print(_picture(look()))
 
 
 def _look(root: RootOptions) -> Statistics:
@@ -71,12 +88,16 @@ def _look(root: RootOptions) -> Statistics:
         return observe.look(_folder(given))
 
 
+def _shed(root: RootOptions) -> list[Entry]:
+    with running.as_of_now(root) as given:
+        return observe.shed(_folder(given))
+
+
 def _folder(root: RootOptions) -> Path:
     return root.catalog or Path(root.root)
 
 
-def _print_shed(root: Path, as_json: bool) -> None:
-    entries = observe.shed(root)
+def _print_shed(entries: list[Entry], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(each) for each in entries], indent=2))
     elif entries:
@@ -90,18 +111,18 @@ def _console() -> Console:
     return Console(highlight=False, width=width)
 
 
-def _watch(root: RootOptions, as_json: bool, seconds: float) -> None:
+def _watch(look: Callable[[], Statistics], as_json: bool, seconds: float) -> None:
     """Watch until Ctrl-C, which is the normal way to end it and not an error."""
     pause = threading.Event()
     try:
         if as_json or not sys.stdout.isatty():
             while True:
-                found = _look(root)
+                found = look()
                 click.echo(json.dumps(found.as_dict())) if as_json else _console().print(_picture(found))
                 pause.wait(seconds)
-        with Live(_picture(_look(root)), console=_console(), auto_refresh=False) as view:
+        with Live(_picture(look()), console=_console(), auto_refresh=False) as view:
             while not pause.wait(seconds):
-                view.update(_picture(_look(root)), refresh=True)
+                view.update(_picture(look()), refresh=True)
     except KeyboardInterrupt:
         return
 

@@ -53,7 +53,7 @@ def command(
     with (
         running.stoppable() as stop,
         suppress(KeyboardInterrupt),
-        running.RemoteNode(address) as node,
+        running.RemoteNode(address, stays=True) as node,
     ):
         schema = parse_schema(str(node.client.output(name)["schema"]))
         found = node.tables({name: name}, follow=follow, begin=begin, consumer=consumer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from australis.client import CA, NODE, Place
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_TWO = "a root and a node are given: leave one out"
 _NODE_OPTIONS = (
     click.option("--node", metavar="URL", envvar=NODE, help=f"The node at an address. Default: ${NODE}."),
     click.option(
@@ -66,6 +68,31 @@ def reaching_options(command: Command) -> Command:
     return command
 
 
+def reaching_argument(command: Command) -> Command:
+    """The same options, for a command about a whole root: the root may be given without --root."""
+
+    @wraps(command)
+    def call(*args: Any, place: str | None, **options: Any) -> Any:
+        if place is not None:
+            others = {name: options[name] for name in ("root", "node") if is_by_hand(name)}
+            if "root" in others:
+                raise click.UsageError(f"two roots are given, {place} and {others['root']}: leave one out")
+            if "node" in others:
+                raise click.UsageError(_TWO)
+            options |= {"root": place, "node": None}
+        return command(*args, **options)
+
+    argument = click.argument("place", metavar="", required=False)
+    return argument(reaching_options(call))  # type: ignore[return-value]
+
+
+def take_named_node(values: dict[str, Any]) -> NodeAddress | None:
+    """Take a node's address out of a command's options; one that only the environment has does not count."""
+    if not is_by_hand("node"):
+        values["node"] = None
+    return take_node(values)
+
+
 def take_node(values: dict[str, Any]) -> NodeAddress | None:
     """Take the options of a node's address out of a command's."""
     url, file, ca = (values.pop(name) for name in ("node", "token_file", "ca"))
@@ -76,9 +103,9 @@ def take_node(values: dict[str, Any]) -> NodeAddress | None:
 
 def take_reached(values: dict[str, Any]) -> RootOptions | NodeAddress:
     """Take the options out of a command's: what is on the command line wins over the environment."""
-    by_hand = {name for name in ("root", "node") if _is_by_hand(name)}
+    by_hand = {name for name in ("root", "node") if is_by_hand(name)}
     if by_hand == {"root", "node"}:
-        raise click.UsageError("a root and a node are given: leave one out")
+        raise click.UsageError(_TWO)
     if values["root"] is None and values["node"] is None:
         raise click.UsageError(f"Missing option '--root' or '--node' (or set {ROOT} or {NODE}).")
     if by_hand == {"root"}:
@@ -94,7 +121,8 @@ def take_reached(values: dict[str, Any]) -> RootOptions | NodeAddress:
     return address
 
 
-def _is_by_hand(name: str) -> bool:
+def is_by_hand(name: str) -> bool:
+    """Whether the command line has a parameter, and not just the environment or a default."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 

@@ -68,7 +68,7 @@ def reach_or_start_node(
 ) -> Iterator[Control | Node | RemoteNode]:
     """The node at an address or on a root, or else a new one there, if `check` allows starting Spark."""
     if isinstance(options, NodeAddress):
-        with RemoteNode(options, 10.0) as remote:
+        with RemoteNode(options) as remote:
             yield remote
         return
     reached = reach_node(options)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from australis.algebra.quality import Since
 from australis.engine.ledger import (
     DISK,
@@ -41,6 +43,7 @@ from australis.engine.observe.quality import (
 )
 from australis.engine.observe.waiting import waiting_once
 from australis.engine.tables import TableState, table_states
+from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 
 WITHDRAWN_SHOWN = 20
@@ -169,6 +172,15 @@ class Statistics:
     def standing(self) -> list[Entry]:
         """The drop boxes in place."""
         return [each for each in self.dropboxes if each.until is None]
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Statistics:
+        """What `as_dict` has given, also by way of JSON; a node of another version may say something else."""
+        try:
+            return msgspec.convert(given, cls, strict=False)
+        except msgspec.ValidationError as error:
+            problem = Problem("statistics", f"are not understood: {error}", "a node of this version")
+            raise EngineError(problem) from None
 
     def as_dict(self) -> dict[str, Any]:
         found = asdict(self) | {"held_back": self.held_back}

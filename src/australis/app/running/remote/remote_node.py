@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
@@ -11,15 +12,23 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.app.options import NodeAddress
-from australis.client import Change, Client
+from australis.client import Change, Checked, Client
+from australis.engine.ledger import Entry
+from australis.engine.observe import Statistics
 from australis.errors import EngineError, ErrorCode, Problem, ServiceError
+
+RUNNING = "running"
+LOOK_S = 0.1
+"""How often a command looks whether a query has come far enough."""
+ASKING_S, STAYING_S = 10.0, 60.0
+"""How long a node may be away before a command that asks, or one that stays connected, gives up."""
 
 
 class RemoteNode:
-    """A node at an address; a context manager."""
+    """A node at an address; a context manager. What `stays` for a while waits longer for one that is away."""
 
-    def __init__(self, address: NodeAddress, patience_s: float = 60.0) -> None:
-        place = address.place
+    def __init__(self, address: NodeAddress, *, stays: bool = False) -> None:
+        place, patience_s = address.place, STAYING_S if stays else ASKING_S
         self.client = Client(place.url, token=place.token, ca=place.ca, patience_s=patience_s)
 
     def __enter__(self) -> Self:
@@ -43,6 +52,18 @@ class RemoteNode:
         """Run another network, whatever is lost: whoever calls this has asked."""
         return self.client.deploy(network, tables=tables, accept_loss=True)
 
+    def check(self, network: Network | str) -> Checked:
+        """Whether the node could run a network, or the text of one, and all that is wrong with it."""
+        return self.client.check(network)
+
+    def statistics(self) -> Statistics:
+        """The statistics of boxes, queues and outputs."""
+        return Statistics.from_dict(self.client.statistics())
+
+    def shed(self) -> list[Entry]:
+        """All drop boxes so far."""
+        return [Entry(**each) for each in self.client.dropboxes()]
+
     def detach(self, name: str) -> None:
         """Remove an ad hoc query."""
         self.client.detach(name)
@@ -52,17 +73,28 @@ class RemoteNode:
         return self.client.refresh(name) or 0
 
     @contextmanager
-    def asked(self, query: Network, name: str | None, *, keep: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Attach a query for a while, or for good; its name, and its outputs on the node."""
+    def asked(self, query: Network, name: str | None, *, keep: bool) -> Iterator[str]:
+        """Attach a query for a while, or for good; its name."""
         chosen = name or self._free_name()
         attached = self.client.attach(query, name=chosen)
         try:
-            yield chosen, attached.outputs
+            yield chosen
         finally:
             if not keep:
                 # A node that has gone removes nothing, and says so when it is reached again.
                 with suppress(ServiceError):
                     attached.detach()
+
+    def wait_for(self, query: str) -> None:
+        """Wait until a query has processed what the node has now, or the node runs no trains."""
+        end, pause = self.client.statistics()["log_end"], threading.Event()
+        while self._is_behind(query, end) and self.client.status()["state"] == RUNNING:
+            pause.wait(LOOK_S)
+
+    def _is_behind(self, query: str, end: int) -> bool:
+        superboxes = self.client.statistics()["superboxes"].items()
+        own = [each for name, each in superboxes if name.partition(".")[0] == query]
+        return any(each["queue"] and each["head"] < end for each in own)
 
     def tables(
         self,

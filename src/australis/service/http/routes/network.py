@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -76,6 +77,8 @@ class Checked(BaseModel):
 
     ok: bool
     problems: list[ProblemDetail]
+    warnings: list[ProblemDetail]
+    """What is allowed, but probably not meant."""
     schemas: dict[str, str]
     """The schema of every stream."""
     inputs: dict[str, str]
@@ -143,19 +146,21 @@ def check(host: TheHost, caller: Viewer, given: NetworkRequest) -> Checked:
         # What is wrong with the network is the answer.
         cause = error.__cause__
         found = cause.problems if isinstance(cause, AlgebraError) else (error.problem,)
-        problems = [ProblemDetail(path=each.path, what=each.what, expected=each.expected) for each in found]
-        return Checked(ok=False, problems=problems, schemas={}, inputs={}, outputs={})
-    refused = [
-        ProblemDetail(path=each.path, what=each.what, expected=each.expected)
-        for each in host.rules.problems(network)
-    ]
+        problems = _details(found)
+        return Checked(ok=False, problems=problems, warnings=[], schemas={}, inputs={}, outputs={})
+    refused = _details(host.rules.problems(network))
     return Checked(
         ok=not refused,
         problems=refused,
+        warnings=_details(network.warnings()),
         schemas={str(ref): str(schema) for ref, schema in network.schemas.items()},
         inputs={name: str(each.schema) for name, each in network.inputs.items()},
         outputs={name: str(network.output_schema(name)) for name in network.outputs},
     )
+
+
+def _details(problems: Iterable[Problem]) -> list[ProblemDetail]:
+    return [ProblemDetail(path=each.path, what=each.what, expected=each.expected) for each in problems]
 
 
 @router.post("/diff", responses=documented(ErrorCode.INVALID_NETWORK, ErrorCode.CONFLICT))
