@@ -140,6 +140,10 @@ bench-live: $(READY) ## measure queries on a running stream and its past, and th
 bench-service: $(READY) ## measure the service: Flight, HTTP, stalled subscribers, Kafka (ARGS='flight http' for some)
 	$(PY) -m benchmarks.service $(ARGS)
 
+.PHONY: bench-cluster
+bench-cluster: $(READY) ## measure links between nodes: throughput, delay, weights (ARGS=weights for some)
+	$(PY) -m benchmarks.cluster $(ARGS)
+
 .PHONY: bench-scale
 bench-scale: $(READY) ## measure how cost grows with outputs, boxes, superboxes, windows and tuples (ARGS='choosing planning' for some)
 	$(PY) -m benchmarks.scale $(ARGS)

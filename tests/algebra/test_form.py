@@ -364,3 +364,16 @@ def test_system_boxes_are_shown_but_never_read_from_users() -> None:
 def test_a_network_that_does_not_hold_together_is_a_network_error() -> None:
     with pytest.raises(NetworkError, match="there is no input or box 'g'"):
         from_json(changed(outputs={"out": {"from": "g"}}))
+
+
+@pytest.mark.parametrize("source", ["lab/edge-1/speeds", "lab/speeds", "lab/a/detect.fast"])
+def test_an_input_may_be_an_output_of_another_node(source: str) -> None:
+    document = {
+        "australis": 1,
+        "name": "n",
+        "inputs": {"s": {"schema": {"a": "int"}, "from": source}},
+        "outputs": {"o": {"from": "s"}},
+    }
+    network = loads(json.dumps(document))
+    assert network.inputs["s"].source == source
+    assert json.loads(dumps(network)) == document

@@ -62,6 +62,7 @@ TABLE = {
     "PUT /v1/queries/{name}": OPERATOR,
     "DELETE /v1/queries/{name}": OPERATOR,
     "GET /v1/feeds": VIEWER,
+    "GET /v1/cluster": VIEWER,
     "POST /v1/feeds/{direction}/{name}/restart": OPERATOR,
     "POST /v1/feeds/{direction}/{name}/pause": OPERATOR,
     "GET /v1/dropboxes": VIEWER,

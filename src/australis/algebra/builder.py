@@ -86,11 +86,13 @@ class NetworkBuilder:
         store: StoreLike = None,
         format: FormatLike = None,
         progress: Progress | None = None,
+        source: str | None = None,
         description: str = "",
     ) -> Stream:
         """A stream that comes in from outside; with a store, its rows are pushed.
 
-        A format says how its files are written, as in a document: `format={"csv": {"header": False}}`.
+        A format says how its files are written, as in a document: `format={"csv": {"header": False}}`. A
+        source is an output of another node, `participant/node/output`, which is `from` in a document.
         """
         made = Input(
             _schema(schema),
@@ -99,6 +101,7 @@ class NetworkBuilder:
             _store(store),
             progress,
             format=_format(format, name),
+            source=source,
         )
         return self._add_input(name, made)
 

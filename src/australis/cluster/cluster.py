@@ -37,7 +37,7 @@ from australis.cluster.wire import (
     Tuples,
 )
 from australis.engine.threads import SYSTEM, Threads
-from australis.errors import ClusterError, Problem
+from australis.errors import ClusterError, EngineError, Problem
 
 _log = logging.getLogger(__name__)
 WRITERS_MOST = 1000
@@ -138,13 +138,25 @@ class Cluster:
         reader.end()
         reader.join(10.0)
 
+    def arrange(self, links: Mapping[str, tuple[str, float]]) -> None:
+        """Have exactly these links: the source and the weight of each input."""
+        wanted = {name: Link.parse(name, source, weight) for name, (source, weight) in links.items()}
+        with self._lock:
+            known = {name: reader.link for name, reader in self._readers.items()}
+        for name, link in known.items():
+            if wanted.get(name) != link:
+                self.unlink(name)
+        for name, link in wanted.items():
+            if known.get(name) != link:
+                self.link(name, link.source, weight=link.weight)
+
     def hear(self, topic: str, heard: Heard) -> None:
         """Give letters of a topic to a function, which must not wait: it runs where a connection is read."""
         with self._lock:
             self._topics[topic] = heard
 
     def post(self, node: NodeName, topic: str, data: bytes) -> bool:
-        """Send a letter if there is a connection; whether there is one. It may be lost, but comes once at most."""
+        """Send a letter if there is a connection; whether there is one. It may be lost on its way."""
         if len(data) > LETTER_MOST:
             what = f"a letter of {len(data):,} bytes to {node}"
             raise ClusterError(Problem(topic, what, f"at most {LETTER_MOST:,}"))
@@ -268,7 +280,7 @@ class Cluster:
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""
-        if not self._offers.has(ask.output, peer.name) or not self._node.has_output(ask.output):
+        if not self._offers.has(ask.output, peer.name) or not self._has(ask.output):
             # Who may not read an output does not learn whether there is one.
             self._refuse("not_offered")
             why = f"there is no output {ask.output!r} that is offered to {peer.name}"
@@ -287,6 +299,14 @@ class Cluster:
         connection.weigh(ask.link, ask.weight)
         _log.info("%s reads %s", peer.name, ask.output)
         writer.start()
+
+    def _has(self, output: str) -> bool:
+        try:
+            return self._node.has_output(output)
+        except EngineError as error:
+            # It has no network, or has stopped: what is asked for may come with the next one.
+            _log.debug("nothing can be read here: %s", error)
+            return False
 
     def _refuse(self, why: str) -> None:
         with self._lock:

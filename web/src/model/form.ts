@@ -13,6 +13,7 @@ export interface Box extends Fields {
 export interface Input extends Fields {
   schema: { [attribute: string]: string };
   table?: boolean;
+  from?: string;
   description?: string;
 }
 

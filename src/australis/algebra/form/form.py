@@ -82,6 +82,7 @@ INPUT = record(
     Input,
     {
         "schema": ATTRIBUTES,
+        "from": TEXT,
         "table": FLAG,
         "store": STORE,
         "format": FILE_FORMAT,
@@ -89,6 +90,7 @@ INPUT = record(
         "description": TEXT,
     },
     "a stream or a stored table",
+    renamed={"source": "from"},
 )
 OUTPUT = record(
     Output,

@@ -19,6 +19,7 @@ from australis.errors import AlgebraError, Problem
 
 FOREVER = "forever"
 _PORT = re.compile("[0-9]{1,9}")
+_SOURCE = re.compile(r"[a-z0-9-]{1,63}(/[a-z0-9-]{1,63})?/[a-z_][a-z0-9_.]{0,254}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Ref:
 class Input:
     """A stream that comes in from outside, or a stored table; a store says where its rows are read.
 
-    A format says how its files are written, where their names do not.
+    A format says how its files are written, where their names do not. A source is an output of another node.
     """
 
     schema: Schema
@@ -62,6 +63,8 @@ class Input:
     marked: frozenset[str] = frozenset()
     """Attributes that have marks from elsewhere: this is an arc inside a larger network."""
     format: FileFormat | None = None
+    source: str | None = None
+    """`participant/node/output`, or `participant/output` wherever the participant has it."""
 
     def __post_init__(self) -> None:
         guard(self.schema, Schema, "schema", "a Schema")
@@ -71,7 +74,8 @@ class Input:
         guard(self.format, (FileFormat, NoneType), "format", "a FileFormat")
         guard(self.progress, (Progress, NoneType), "progress", "a Progress")
         problems = store_problems(self.store, self.schema, table=self.table) if self.store else ()
-        if found := [*(problem.under("store") for problem in problems), *self._format_problems()]:
+        format_problems = self._format_problems()
+        if found := [*(each.under("store") for each in problems), *format_problems, *self._source_problems()]:
             raise AlgebraError(found)
         if self.progress is not None:
             self._check_progress(self.progress)
@@ -82,6 +86,18 @@ class Input:
             raise AlgebraError(Problem("progress", what, "progress only for streams"))
         with at("progress"):
             progress.bind(self.schema)
+
+    def _source_problems(self) -> Iterator[Problem]:
+        guard(self.source, (str, NoneType), "from", "a text")
+        if self.source is None:
+            return
+        if not _SOURCE.fullmatch(self.source):
+            expected = "PARTICIPANT/NODE/OUTPUT, such as lab/edge-1/speeds, or PARTICIPANT/OUTPUT"
+            yield Problem("from", f"{self.source!r} is no output of another node", expected)
+        if self.table or self.store is not None:
+            yield Problem(
+                "from", "tuples of another node and a stored table exclude each other", "one of them"
+            )
 
     def _format_problems(self) -> Iterator[Problem]:
         if self.format is None:

@@ -25,6 +25,7 @@ COMMANDS = {
     "forget": "Delete what is kept for a consumer that will not return.",
     "serve": "Run a node as a service: HTTP, Flight, metrics.",
     "token": "Make, list and revoke the tokens of a service.",
+    "identity": "Make and sign the certificates by which nodes know each other.",
     "simulate": "Compare distributed policies with the papers' numbers.",
     "demo": "Watch a network find intruders in a stream of connections.",
 }

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus
-from australis.cluster.transport import Connection
+from australis.cluster.transport import MESSAGE_MOST, Connection
 from australis.cluster.wire import (
     Agree,
     Ask,
@@ -98,7 +98,7 @@ class Reader:
             if connection is not self._asked_on:
                 # It was on its way when the link was closed.
                 return
-            if self._in_inbox > self._window + PUSH_BYTES * 16:
+            if self._in_inbox > self._window + MESSAGE_MOST:
                 raise ClusterError(Problem(self.link.source, "sends more than it was given room for"))
             self._inbox.append(message)
             self._in_inbox += len(message.body)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from australis.cluster.identity import NodeName
 from australis.cluster.links.acknowledging import Acknowledger
@@ -23,8 +26,10 @@ from australis.engine.threads import Threads
 from australis.errors import AustralisError
 
 _log = logging.getLogger(__name__)
-ROWS, BODY_MOST = 64 << 10, 16 << 20
-"""About how many tuples go into a message, and the bytes beyond which fewer do."""
+ROWS, BODY_BYTES = 64 << 10, 512 << 10
+"""About how many tuples are read at a time, and how many bytes of them go into a message.
+
+A message is of use once it is whole, so that those of a link with a small share must not be large."""
 Send = Callable[[Said, Any, int], None]
 
 
@@ -159,18 +164,16 @@ class Writer:
             follower = self._follower = self._node.follow(output, begin.number)
             if self._is_over:
                 return
-        rows = ROWS
-        while self._has_room(begin.window) and (part := follower.next(rows)) is not None:
+        while self._has_room(begin.window) and (part := follower.next(ROWS)) is not None:
             if part.is_missed:
                 _log.info("%s never gets %s from %d to %d", self.peer, output, part.begin, part.end)
-            if not part.table.num_rows:
-                continue
-            table = part.table.drop_columns([SEQ])
-            body = packed(table)
-            rows = max(1, rows // 2) if body.size > BODY_MOST else ROWS
-            said = Tuples(link, self._sent, part.end, table.num_rows)
-            self._sending(part.end, body.size)
-            self._send_now(said, body, link)
+            for table, end in pieces(part.table, part.end, BODY_BYTES):
+                if not self._has_room(begin.window):
+                    return
+                body = packed(table.drop_columns([SEQ]))
+                said = Tuples(link, self._sent, end, table.num_rows)
+                self._sending(end, body.size)
+                self._send_now(said, body, link)
         if not self._is_over:
             why = "it was removed" if follower.over == "removed" else "the node has stopped"
             self._refuse(Refused.STOPPED, f"{output}: {why}")
@@ -190,3 +193,24 @@ class Writer:
 
     def _refuse(self, code: Refused, why: str) -> None:
         self._send_now(Refusal(self._ask.link, code, why[:2000]), b"", 0)
+
+
+def pieces(table: pa.Table, end: int, size: int) -> Iterator[tuple[pa.Table, int]]:
+    """A table, by number, in pieces of about so many bytes, with the number before which each has everything.
+
+    Tuples of one number stay together.
+
+    >>> table = pa.table({"#seq": [1, 2, 2, 2, 5]})
+    >>> [(piece["#seq"].to_pylist(), end) for piece, end in pieces(table, 9, 16)]
+    [([1, 2, 2, 2], 5), ([5], 9)]
+    """
+    rows = max(1, size * table.num_rows // max(1, table.nbytes))
+    numbers, at = table[SEQ].to_numpy(), 0
+    while len(numbers) - at > rows:
+        next_at = int(np.searchsorted(numbers, numbers[at + rows - 1], side="right"))
+        if next_at == len(numbers):
+            break
+        yield table.slice(at, next_at - at), int(numbers[next_at])
+        at = next_at
+    if at < len(numbers):
+        yield table.slice(at), end

@@ -5,8 +5,8 @@ order, the offset of the other node's clock. Nothing here knows what the message
 """
 
 from australis.cluster.transport.clocks import ClockOffset
-from australis.cluster.transport.connection import Closed, Connection
+from australis.cluster.transport.connection import MESSAGE_MOST, Connection
 from australis.cluster.transport.fair_queue import FairQueue
 from australis.cluster.transport.peers import Peer, Peers, PeerStatus
 
-__all__ = ["ClockOffset", "Closed", "Connection", "FairQueue", "Peer", "PeerStatus", "Peers"]
+__all__ = ["MESSAGE_MOST", "ClockOffset", "Connection", "FairQueue", "Peer", "PeerStatus", "Peers"]

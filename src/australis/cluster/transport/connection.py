@@ -21,10 +21,6 @@ Heard = Callable[["Connection", Message], None]
 Ended = Callable[["Connection"], None]
 
 
-class Closed(Exception):
-    """The connection has ended."""
-
-
 class Connection:
     """Sends and receives messages; all methods may be called from any thread."""
 

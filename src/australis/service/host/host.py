@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from australis.algebra.network import Network
 from australis.engine import Node
 from australis.engine.store import Root
 from australis.errors import AustralisError, ErrorCode, Problem, ServiceError
@@ -17,7 +18,8 @@ from australis.service.host.once import Once
 from australis.service.host.operations import Operations
 from australis.service.host.revision import Deployed, Revisions
 from australis.service.host.state import State
-from australis.service.settings import AccessSettings, FeedSettings, NodeSection
+from australis.service.neighbours import Neighbours
+from australis.service.settings import AccessSettings, ClusterSettings, FeedSettings, NodeSection
 from australis.service.tracing import Traces
 
 _log = logging.getLogger(__name__)
@@ -37,12 +39,15 @@ class Host:
         *,
         rules: NetworkRules | None = None,
         traces: Traces | None = None,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self.traces = traces or Traces()
         """What is told of calls, pushes and trains."""
         self.settings, self.rules = settings, rules or NetworkRules(AccessSettings())
         self.feeds = feeds or Feeds(FeedSettings())
         """What is pushed and written by the service itself."""
+        self.neighbours = neighbours or Neighbours(ClusterSettings())
+        """The other nodes."""
         self.started_at = datetime.now(UTC)
         self.started = threading.Event()
         """Set when the node is open, and its network resumed where there was one."""
@@ -86,6 +91,7 @@ class Host:
         """
         before, self._node = self.node, None
         self.feeds.arrange(None, None)
+        self.neighbours.arrange(None, None)
         before.stop()
         fresh = self._opened()
         try:
@@ -99,16 +105,25 @@ class Host:
         """Let what runs beside the network follow it; the failure of one stops no other."""
         node = self._node
         is_there = node is not None and node.is_deployed and not self.stopping.is_set()
-        self.feeds.arrange(node if is_there else None, node.recorded() if node and is_there else None)
+        network = node.recorded() if node and is_there else None
+        self.feeds.arrange(node if is_there else None, network)
+        self._arrange_neighbours(node if is_there else None, network)
         for heard in self.on_network:
             try:
                 heard()
             except AustralisError as error:
                 _log.error("after a change of the network: %s", error)
 
+    def _arrange_neighbours(self, node: Node | None, network: Network | None) -> None:
+        try:
+            self.neighbours.arrange(node, network)
+        except AustralisError as error:
+            _log.error("links with other nodes: %s", error)
+
     def stop(self, *, now: bool = False) -> None:
         """Stop the node; what it has is safe in its root."""
         self.stopping.set()
+        self.neighbours.close()
         self.feeds.close(0.0 if now else FEEDS_END_S)
         if self._node is not None:
             self._node.stop(now=now)

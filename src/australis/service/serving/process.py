@@ -19,6 +19,7 @@ from australis.service.feeds import Feeds
 from australis.service.flight import FlightDoor
 from australis.service.host import Host
 from australis.service.http import Context, create_app
+from australis.service.neighbours import Neighbours
 from australis.service.serving.listening import check_certificate, listen
 from australis.service.settings import ServiceSettings
 from australis.service.tracing import open_traces
@@ -58,7 +59,13 @@ class Service:
         check_exposure(settings)
         self.access = Access(settings)
         traces = open_traces(settings.tracing)
-        self.host = Host(settings.node, Feeds(settings.feeds), rules=self.access.rules, traces=traces)
+        self.host = Host(
+            settings.node,
+            Feeds(settings.feeds),
+            rules=self.access.rules,
+            traces=traces,
+            neighbours=Neighbours(settings.cluster),
+        )
         self.fanout = Fanout(lambda: self.host.running, settings.outputs)
         self._flight: FlightDoor | None = None
         self.app = create_app(self.host, self.access, settings, self.fanout)

@@ -7,6 +7,7 @@ that names the setting, where it was given, and the nearest name that exists.
 from australis.service.settings.defaults import default_text, settings_schema
 from australis.service.settings.model import (
     AccessSettings,
+    ClusterSettings,
     FeedSettings,
     FlightSettings,
     LimitSettings,
@@ -24,6 +25,7 @@ __all__ = [
     "FILE",
     "PREFIX",
     "AccessSettings",
+    "ClusterSettings",
     "FeedSettings",
     "FlightSettings",
     "LimitSettings",

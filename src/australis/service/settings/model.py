@@ -163,6 +163,23 @@ class FeedSettings(_Section):
     """A sink for an output."""
 
 
+class ClusterSettings(_Section):
+    """Other nodes: who this one is among them, where they are, and what is read from whom."""
+
+    identity: Path | None = None
+    """The folder of the node's identity, made by `australis identity`; without one it has no other nodes."""
+    listen: str | None = None
+    """HOST:PORT where other nodes connect; without it only this node makes connections."""
+    nodes: dict[str, str] = Field(default_factory=dict)
+    """HOST:PORT of other nodes by name, such as lab/b: b.example:8402."""
+    inputs: dict[str, str] = Field(default_factory=dict)
+    """PARTICIPANT/NODE/OUTPUT for an input, as `from` in a network, and before it."""
+    weights: dict[str, Annotated[float, Field(ge=0.001, le=1000)]] = Field(default_factory=dict)
+    """The share of a full connection that an input has, in proportion to others; 1 if left out."""
+    offers: dict[str, list[str]] = Field(default_factory=dict)
+    """Which nodes of other participants may read an output: patterns of nodes by patterns of outputs."""
+
+
 class ServiceSettings(_Section):
     """All settings of `australis serve`."""
 
@@ -184,6 +201,8 @@ class ServiceSettings(_Section):
     """Traces of calls, pushes and trains by OpenTelemetry, which needs the extra `otel`."""
     feeds: FeedSettings = FeedSettings()
     """Sources and sinks that run with the node, by the name of an input or output."""
+    cluster: ClusterSettings = ClusterSettings()
+    """Other nodes: who this one is among them, where they are, and what is read from whom."""
 
     @property
     def place(self) -> tuple[str, int]:

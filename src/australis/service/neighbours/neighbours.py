@@ -1,0 +1,73 @@
+"""Connects the node of a service with others for as long as it runs a network."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from australis.algebra.network import Network
+from australis.cluster import Cluster, ClusterStatus
+from australis.cluster.identity import Credentials
+from australis.engine import Node
+from australis.errors import AustralisError
+from australis.service.settings import ClusterSettings, place_of
+
+_log = logging.getLogger(__name__)
+
+
+class Neighbours:
+    """The other nodes, if the settings name an identity; all methods may be called from any thread."""
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        self._settings = settings
+        self._credentials = None if settings.identity is None else Credentials.load(settings.identity)
+        self._listen = None if settings.listen is None else place_of(settings.listen, "cluster.listen")
+        self._places = {name: place_of(at, f"cluster.nodes.{name}") for name, at in settings.nodes.items()}
+        self._lock = threading.RLock()
+        self._node: Node | None = None
+        self._cluster: Cluster | None = None
+
+    def arrange(self, node: Node | None, network: Network | None) -> None:
+        """Connect the node if it runs a network, and link its inputs as the settings and the network say."""
+        with self._lock:
+            if self._cluster is not None and node is not self._node:
+                self._close()
+            if node is None or network is None or self._credentials is None:
+                return
+            if self._cluster is None:
+                self._open(node, self._credentials)
+            assert self._cluster is not None
+            self._cluster.arrange(self._wanted(network))
+
+    def close(self) -> None:
+        """End all connections."""
+        with self._lock:
+            self._close()
+
+    @property
+    def status(self) -> ClusterStatus | None:
+        """How it stands with other nodes; None if there are none."""
+        with self._lock:
+            return None if self._cluster is None else self._cluster.status()
+
+    def _open(self, node: Node, credentials: Credentials) -> None:
+        cluster = Cluster(node, credentials, listen=self._listen, offers=self._settings.offers)
+        # The same port again, should the node be replaced by another one.
+        self._listen, self._node, self._cluster = cluster.listens, node, cluster
+        for name, place in self._places.items():
+            try:
+                cluster.connect(name, place)
+            except AustralisError as error:
+                _log.error("%s is not connected: %s", name, error)
+
+    def _close(self) -> None:
+        cluster, self._cluster, self._node = self._cluster, None, None
+        if cluster is not None:
+            cluster.close()
+
+    def _wanted(self, network: Network) -> dict[str, tuple[str, float]]:
+        """The sources and weights of inputs; the settings come before what is drawn."""
+        given = self._settings.inputs
+        drawn = {name: each.source for name, each in network.inputs.items() if each.source is not None}
+        sources = {**drawn, **{name: source for name, source in given.items() if name in network.inputs}}
+        return {name: (source, self._settings.weights.get(name, 1.0)) for name, source in sources.items()}

@@ -1,0 +1,131 @@
+"""Services that read from each other, as their settings and networks say."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.cluster.identities import identity
+from tests.service.running import running_service
+from tests.waiting import until
+
+from australis.errors import AustralisError
+from australis.service.serving.process import Service
+from australis.service.settings import ClusterSettings, NodeSection, ServiceSettings
+
+SCHEMA = {"car": "int not null", "mph": "int"}
+
+
+def network(**inputs: Any) -> dict[str, Any]:
+    given = {"speeds": {"schema": SCHEMA, **inputs}}
+    fast = {"box": "filter", "from": "speeds", "predicates": ["mph > 80"]}
+    outputs = {"fast": {"from": "fast"}, "all": {"from": "speeds"}}
+    return {"australis": 1, "name": "cars", "inputs": given, "boxes": {"fast": fast}, "outputs": outputs}
+
+
+class Served:
+    """Services, each with an identity, that know where the others are."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder, self._stack = folder, stack
+
+    def start(self, name: str, root: str = "", **cluster: Any) -> httpx.Client:
+        home = identity(self._folder, name)
+        settings = ServiceSettings(
+            node=NodeSection(root=str(self._folder / (root or f"root-{home.name}")), runner="light[1]"),
+            cluster=ClusterSettings(identity=home, listen="127.0.0.1:0", **cluster),
+        )
+        return self._stack.enter_context(running_service(settings))
+
+
+def deploy(client: httpx.Client, **inputs: Any) -> None:
+    answer = client.put("/v1/network", json={"network": network(**inputs)})
+    assert answer.status_code in (200, 201, 202), answer.text
+
+
+def push(client: httpx.Client, *rows: tuple[int, int]) -> None:
+    found = [{"car": car, "mph": mph} for car, mph in rows]
+    assert client.post("/v1/inputs/speeds/tuples", json=found).is_success
+
+
+def state(client: httpx.Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/v1/cluster").json()
+    return found
+
+
+def cars(client: httpx.Client, output: str) -> list[int]:
+    answer = client.get(f"/v1/outputs/{output}/tuples")
+    return [each["car"] for each in answer.json()] if answer.is_success else []
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Any:
+    with ExitStack() as stack:
+        yield Served(tmp_path, stack)
+
+
+def test_a_network_that_names_another_nodes_output_reads_it(served: Served) -> None:
+    a = served.start("lab/a")
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]})
+    deploy(b, **{"from": "lab/a/fast"})
+    push(a, (1, 90), (2, 40), (3, 85))
+    until(lambda: cars(b, "all") == [1, 3])
+    (link,) = state(b)["links_in"]
+    assert (link["input"], link["source"], link["state"]) == ("speeds", "lab/a/fast", "running")
+    (out,) = state(a)["links_out"]
+    assert (out["output"], out["reader"]) == ("fast", "lab/b/speeds")
+    assert [(each["name"], each["is_connected"]) for each in state(a)["nodes"]] == [("lab/b", True)]
+
+
+def test_links_follow_changes_of_the_network(served: Served) -> None:
+    a = served.start("lab/a")
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]}, weights={"speeds": 3})
+    deploy(b)
+    assert state(b)["links_in"] == []
+    deploy(b, **{"from": "lab/a/fast"})
+    push(a, (1, 90))
+    until(lambda: cars(b, "all") == [1])
+    assert state(b)["links_in"][0]["weight"] == 3
+    deploy(b)
+    until(lambda: state(a)["links_out"] == [])
+
+
+def test_settings_come_before_what_is_drawn(served: Served) -> None:
+    a = served.start("lab/a")
+    deploy(a)
+    place = state(a)["listens"]
+    b = served.start("lab/b", nodes={"lab/a": place}, inputs={"speeds": "lab/a/all", "other": "lab/a/all"})
+    deploy(b, **{"from": "lab/a/fast"})
+    push(a, (1, 90), (2, 40))
+    until(lambda: cars(b, "all") == [1, 2])
+
+
+def test_a_service_without_an_identity_has_no_others(tmp_path: Path) -> None:
+    settings = ServiceSettings(node=NodeSection(root=str(tmp_path / "root"), runner="light[1]"))
+    with running_service(settings) as client:
+        deploy(client, **{"from": "lab/a/fast"})
+        assert state(client)["name"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [("fast", "is no output of another node"), ("Lab/a/fast", "is no output of another node"), (3, "")],
+)
+def test_a_source_that_cannot_be_is_refused(served: Served, source: Any, told: str) -> None:
+    a = served.start("lab/a")
+    answer = a.put("/v1/network", json={"network": network(**{"from": source})})
+    assert answer.status_code == 422
+    assert told in answer.text
+    answer = a.put("/v1/network", json={"network": network(**{"from": "lab/a/fast", "table": True})})
+    assert "exclude each other" in answer.text
+
+
+def test_an_identity_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> None:
+    settings = ServiceSettings(cluster=ClusterSettings(identity=tmp_path / "none"))
+    with pytest.raises(AustralisError, match="australis identity new"):
+        Service(settings, print)
