@@ -66,6 +66,10 @@ test-crash: $(READY) ## kill nodes, executors and disks, and compare what comes 
 test-crash-short: $(READY) ## kill nodes for two minutes, and compare what comes out (ARGS='--seed 3')
 	$(PY) -m tests.crash.campaign --kills 12 --seconds 90 --events 80 $(ARGS)
 
+.PHONY: test-cluster
+test-cluster: $(READY) ## kill, stop and cut off linked nodes, and compare what comes out (ARGS='--harms 200 --seed 3')
+	$(PY) -m tests.cluster.campaign $(ARGS)
+
 .PHONY: test-objects
 test-objects: $(READY) $(S3_SERVER) ## kill drivers and lose their disks on an S3 server, which Go builds (ARGS='--kills 50 --losses 20'); long
 	$(PY) -m pytest tests/objects --timeout=600

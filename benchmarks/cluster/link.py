@@ -1,8 +1,8 @@
 """One link: how much it carries, beside a push in the same process, and how much later a tuple is there.
 
 Both nodes are light, on one machine, and durable: a tuple counts when the reading node has it in its log. The
-writing node is in a process of its own, and has all tuples before the reading one asks for them. Passes of the
-link and of pushes alternate.
+writing node is in a process of its own, and has all tuples before the reading one asks for them. Passes of
+the link and of pushes alternate.
 """
 
 from __future__ import annotations
