@@ -1,9 +1,9 @@
 """Three services in a row, linked: killed, stopped and cut off again and again, while a client pushes.
 
 `python -m tests.cluster.campaign --harms 60 --seed 1`: so many harms at random moments, of three kinds:
-`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. At the end the last
-output must have what one undisturbed node would have, in the same order: every acknowledged tuple once. The last
-line is JSON; the exit code is 1 if a tuple is lost, there twice, or wrong.
+`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. At the end the
+last output must have what one undisturbed node would have, in the same order: every acknowledged tuple once.
+The last line is JSON; the exit code is 1 if a tuple is lost, there twice, or wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from australis.errors import AustralisError
 
 ROWS, KEYS = 20, 5
 """Tuples of a push, and among how many keys they are divided."""
-_END_S, _STOP_S, _HOLD_S = 300.0, 7.0, 7.0
+_MOVE_S, _END_S, _STOP_S, _HOLD_S = 60.0, 300.0, 7.0, 7.0
 SCHEMA = {"k": "int not null", "n": "long not null"}
 
 
@@ -187,7 +187,9 @@ class Campaign:
             return False
 
     def harm(self) -> None:
-        """Do one harm, at a random moment."""
+        """Do one harm, at a random moment: most when something has moved since the last one."""
+        if self._chance.random() < 0.7:
+            self._moved()
         time.sleep(self._chance.uniform(0, 3))
         kind = self._chance.choice(["kill", "kill", "stop", "cut", "cut", "hold"])
         victim, proxy = self._chance.choice(self.services), self._chance.choice(self._proxies)
@@ -207,6 +209,12 @@ class Campaign:
                 time.sleep(self._chance.uniform(0, _HOLD_S))
                 proxy.release()
         self.harms[kind] += 1
+
+    def _moved(self) -> None:
+        """Wait until the client has pushed something, for a limited time."""
+        before, until = self.pushes, time.monotonic() + _MOVE_S
+        while self.pushes == before and time.monotonic() < until:
+            time.sleep(0.05)
 
     def found(self) -> dict[int, list[tuple[int, int]]]:
         """What the last output has, by key, once it has all that was pushed."""
