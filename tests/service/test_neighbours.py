@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.app.files import australis
 from tests.cluster.identities import identity
 from tests.service.running import running_service
 from tests.waiting import until
 
+from australis.app.running.remote import remote_node
 from australis.errors import AustralisError
 from australis.service.serving.process import Service
 from australis.service.settings import ClusterSettings, NodeSection, ServiceSettings
@@ -129,3 +132,35 @@ def test_an_identity_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -
     settings = ServiceSettings(cluster=ClusterSettings(identity=tmp_path / "none"))
     with pytest.raises(AustralisError, match="australis identity new"):
         Service(settings, print)
+
+
+def test_a_network_is_deployed_on_several_nodes_and_moved(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    a = served.start("lab/a")
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]})
+    nodes = {"lab/a": str(a.base_url), "lab/b": str(b.base_url)}
+    (tmp_path / "cars.json").write_text(json.dumps(network()))
+
+    def place(**where: str) -> Any:
+        (tmp_path / "place.yaml").write_text(json.dumps({"nodes": nodes, "place": where}))
+        return australis("deploy", "cars.json", "--nodes", "place.yaml", "--yes", "--json")
+
+    told = json.loads(place(fast="lab/b").stdout)
+    assert (told["applied"], sorted(told["nodes"]), told["removed"]) == (True, ["lab/a", "lab/b"], [])
+    push(a, (1, 90), (2, 40), (3, 85))
+    until(lambda: (cars(a, "all"), cars(b, "fast")) == ([1, 2, 3], [1, 3]))
+    told = json.loads(place().stdout)
+    assert (sorted(told["nodes"]), told["removed"]) == (["lab/a"], ["lab/b"])
+    assert b.get("/v1/network").status_code in (404, 409)
+    push(a, (4, 99))
+    until(lambda: cars(a, "fast") == [4])
+    refused = australis("deploy", "cars.json", "--nodes", "place.yaml", "--node", nodes["lab/a"])
+    assert "leave out --node" in refused.stderr
+    nodes["lab/b"] = "http://127.0.0.1:9"
+    monkeypatch.setattr(remote_node, "ASKING_S", 0.3)
+    refused = place(fast="lab/b")
+    assert refused.exit_code == 1
+    assert "127.0.0.1:9" in refused.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,14 +19,23 @@ from australis.app.options import (
     named_files,
     progress_option,
     reaching_options,
+    take_places,
     take_reached,
 )
+from australis.cluster.pieces import cut_into_pieces, load_placement
 from australis.errors import EngineError, Problem
 
 
 @click.command()
 @click.argument("net", metavar="NEW")
 @reaching_options
+@click.option(
+    "--nodes",
+    "placement",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Run it on several nodes: their addresses by name, and which parts run where. YAML.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what it would change, and change nothing.")
 @click.option(
     "--table",
@@ -40,6 +50,7 @@ from australis.errors import EngineError, Problem
 @log_options
 def command(
     net: str,
+    placement: Path | None,
     dry_run: bool,
     tables: tuple[str, ...],
     yes: bool,
@@ -55,12 +66,22 @@ def command(
 
     Give the new network to the next `australis run` on this root.
 
+    With --nodes, the network is cut into a piece for each node, and links take the place of the arcs between
+    them. What is where is in a file: `nodes` has the addresses of services by the names of nodes, `place` has
+    names of nodes by patterns of inputs and boxes.
+
     \b
     Examples:
       australis deploy new.yaml --root root --dry-run
       australis deploy new.yaml --root root
       australis deploy new.yaml --root root --table names=names.csv --yes --json
+      australis deploy new.yaml --nodes placement.yaml --dry-run
     """
+    if placement is not None:
+        if tables:
+            raise click.UsageError("--table and --nodes do not go together: give the tables stores")
+        _deploy_pieces(find_network(net), placement, options, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     root = take_reached(options)
     network = find_network(net)
     stored = [name for name, given in network.inputs.items() if given.table and given.store is None]
@@ -78,6 +99,35 @@ def command(
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))
     elif not dry_run:
         click.echo(f"{network.name} runs on {root.root} now")
+
+
+def _deploy_pieces(
+    network: Network, file: Path, options: dict[str, Any], *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Run a network on several nodes: all of them are asked what would change before any does."""
+    placement = load_placement(file)
+    pieces, places = cut_into_pieces(network, placement.of(network)), take_places(options, placement.nodes)
+    with running.nodes_at(places) as nodes:
+        changes = {piece.node: nodes[piece.node].difference(piece.network) for piece in pieces}
+        idle = [name for name in places if name not in changes and nodes[name].runs(network.name)]
+        if not as_json:
+            for name, change in changes.items():
+                click.echo("\n".join([f"{name}:", *(f"  {line}" for line in change.lines())]))
+            for name in idle:
+                click.echo(f"{name}:\n  {network.name} is removed")
+        lost = [f"{name}: {each}" for name, change in changes.items() for each in change.as_dict()["lost"]]
+        lost += [f"{name}: all that {network.name} keeps" for name in idle]
+        if not dry_run:
+            _confirm(lost, ", ".join(places), yes=yes)
+            for piece in pieces:
+                changes[piece.node] = nodes[piece.node].change(piece.network)
+            for name in idle:
+                nodes[name].client.remove(accept_loss=True)
+    if as_json:
+        told = {name: change.as_dict() for name, change in changes.items()}
+        click.echo(json.dumps({"applied": not dry_run, "nodes": told, "removed": idle}, indent=2))
+    elif not dry_run:
+        click.echo(f"{network.name} runs on {', '.join(changes)} now")
 
 
 def _tables(network: Network, files: Mapping[str, str]) -> dict[str, pa.Table]:

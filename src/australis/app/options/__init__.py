@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         reaching_options,
         take_named_node,
         take_node,
+        take_places,
         take_reached,
     )
     from australis.app.options.roots import ROOT, RootOptions, as_json_option, root_argument, root_options
@@ -97,6 +98,7 @@ else:
                 "reaching_options",
                 "take_named_node",
                 "take_node",
+                "take_places",
                 "take_reached",
             ),
             "roots": (
@@ -148,6 +150,7 @@ __all__ = [
     "root_options",
     "take_named_node",
     "take_node",
+    "take_places",
     "take_reached",
     "with_formats",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -99,6 +99,14 @@ def take_node(values: dict[str, Any]) -> NodeAddress | None:
     if url is None:
         return None
     return NodeAddress(Place.of(url, _token_of(file), ca))
+
+
+def take_places(values: dict[str, Any], urls: Mapping[str, str]) -> dict[str, NodeAddress]:
+    """Nodes by name, each with the token and the certificates that are given for all of them."""
+    if named := [name for name in ("root", "node") if is_by_hand(name)]:
+        raise click.UsageError(f"--nodes names the nodes: leave out --{named[0]}")
+    token, ca = _token_of(values["token_file"]), values["ca"]
+    return {name: NodeAddress(Place.of(url, token, ca)) for name, url in urls.items()}
 
 
 def take_reached(values: dict[str, Any]) -> RootOptions | NodeAddress:

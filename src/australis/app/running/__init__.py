@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from australis.app.running.on_node import run_on_node
     from australis.app.running.quiet_start import quietly
     from australis.app.running.reference_engine import ReferenceEngine
-    from australis.app.running.remote import RemoteNode
+    from australis.app.running.remote import RemoteNode, nodes_at
     from australis.app.running.roots import (
         as_of_now,
         for_reading,
@@ -45,7 +45,7 @@ else:
             "on_node": ("run_on_node",),
             "quiet_start": ("quietly",),
             "reference_engine": ("ReferenceEngine",),
-            "remote": ("RemoteNode",),
+            "remote": ("RemoteNode", "nodes_at"),
             "roots": (
                 "as_of_now",
                 "for_reading",
@@ -77,6 +77,7 @@ __all__ = [
     "as_of_now",
     "for_reading",
     "network_of",
+    "nodes_at",
     "open_inputs",
     "optimisations_of",
     "quietly",

@@ -3,6 +3,6 @@
 In: an address. Out: the same answers, from elsewhere.
 """
 
-from australis.app.running.remote.remote_node import RemoteNode
+from australis.app.running.remote.remote_node import RemoteNode, nodes_at
 
-__all__ = ["RemoteNode"]
+__all__ = ["RemoteNode", "nodes_at"]

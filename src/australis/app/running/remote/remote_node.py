@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
@@ -22,6 +22,13 @@ LOOK_S = 0.1
 """How often a command looks whether a query has come far enough."""
 ASKING_S, STAYING_S = 10.0, 60.0
 """How long a node may be away before a command that asks, or one that stays connected, gives up."""
+
+
+@contextmanager
+def nodes_at(places: Mapping[str, NodeAddress]) -> Iterator[dict[str, RemoteNode]]:
+    """Nodes at some addresses, by name."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(RemoteNode(place)) for name, place in places.items()}
 
 
 class RemoteNode:
@@ -47,6 +54,15 @@ class RemoteNode:
             if error.code is not ErrorCode.CONFLICT:
                 raise
             return Change({"lost": []}, (f"{network.name} would be the first network of the node",))
+
+    def runs(self, name: str) -> bool:
+        """Whether it runs a network of this name."""
+        try:
+            return self.client.network().name == name
+        except ServiceError as error:
+            if error.code not in (ErrorCode.CONFLICT, ErrorCode.NOT_FOUND):
+                raise
+            return False
 
     def change(self, network: Network, *, tables: Mapping[str, pa.Table] | None = None) -> Change:
         """Run another network, whatever is lost: whoever calls this has asked."""
