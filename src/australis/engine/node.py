@@ -17,7 +17,7 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine import observe
 from australis.engine import spark as on_spark
-from australis.engine.change import Difference, Optimiser, Switch, deploy, load, redrawn, switch_to
+from australis.engine.change import Difference, Moves, Optimiser, Switch, deploy, load, redrawn, switch_to
 from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached, Follower, Subscription, Tap
@@ -282,6 +282,11 @@ class Node:
     def change_stage(self) -> str:
         """What a change that is under way is doing: preparing, draining or switching; empty without one."""
         return self._switching.stage
+
+    @property
+    def moves(self) -> Moves:
+        """Gives boxes to other nodes with their states, and takes boxes from them."""
+        return Moves(self._deployed, self._switching, self._redrawn)
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points or stored tables.

@@ -1,128 +1,187 @@
-"""Outputs and connection points that a change puts elsewhere: what was not read goes along, or it is said."""
+"""Boxes that leave a node with their states and continue on another one, as if nothing had happened."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from tests.engine.change.fleet import SCHEMA, fleet, reports
+import pytest
+from tests.engine.in_process import InProcess
 
-from australis import Node
-from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network, Ref
+from australis.algebra.builder import NetworkBuilder, Stream
+from australis.algebra.network import Network
+from australis.algebra.order import Order
+from australis.engine import Node
+from australis.engine.change import Parcel
+from australis.engine.observe import verify
+from australis.errors import EngineError
 
-FAST = [t for t in range(40) if t * 7 % 11 > 5]
+SCHEMA = "k long not null, t long not null, v double"
 
 
-def parted(even: str, odd: str) -> Network:
-    """Two filters, each behind the output that is named; both stay for the connection points behind them."""
-    net = NetworkBuilder("parted")
-    numbers = net.input("n", "n long")
-    numbers.filter("n % 2 = 0", as_="evens").point("at_evens").output(even)
-    numbers.filter("n % 2 = 1", as_="odds").point("at_odds").output(odd)
+def tuples(first: int, count: int = 100, keys: int = 7) -> pa.Table:
+    numbers = range(first, first + count)
+    return pa.table(
+        {
+            "k": pa.array([number * number % keys for number in numbers], pa.int64()),
+            "t": pa.array(numbers, pa.int64()),
+            "v": [number / 4 for number in numbers],
+        }
+    )
+
+
+def summed(stream: Stream) -> Stream:
+    order = Order("t", slack=3, group_by=("k",))
+    return stream.aggregate({"total": "sum(v)", "n": "count(*)"}, order, 40, advance=10, as_="moved")
+
+
+def sorted_(stream: Stream) -> Stream:
+    return stream.bsort(Order("t", slack=20), as_="moved")
+
+
+def distinct(stream: Stream) -> Stream:
+    return stream.tumble({"n": "count(*)", "last": "max(v)"}, ["k"], as_="moved")
+
+
+def top(stream: Stream) -> Stream:
+    return stream.aggregate({"n": "count(*)"}, Order("t", group_by=("k",)), 30, timeout="1 s", as_="moved")
+
+
+BOXES = (summed, sorted_, distinct, top)
+
+
+def whole(box: Any) -> Network:
+    """A filter, a box with a state, and a sum of its results."""
+    net = NetworkBuilder("whole")
+    box(net.input("s", SCHEMA).filter("v >= 0", as_="all")).output("out")
     return net.build()
 
 
-def mapped(expression: str) -> Network:
-    net = NetworkBuilder("mapped")
-    stream = net.input("n", "n long").map({"m": expression}, as_="made")
-    stream.point("past", history="forever").output("out")
+def before(box: Any) -> Network:
+    """What the node that gives runs afterwards: what the box would read is an output."""
+    net = NetworkBuilder("whole")
+    net.input("s", SCHEMA).filter("v >= 0", as_="all").output("link")
     return net.build()
 
 
-def numbers(*given: int) -> pa.Table:
-    return pa.table({"n": list(given)})
+def after(box: Any) -> Network:
+    """What the node that takes runs."""
+    net = NetworkBuilder("piece")
+    box(net.input("link", SCHEMA)).output("out")
+    return net.build()
 
 
-def read(node: Node, output: str, column: str) -> list[object]:
-    found = list(node.subscribe(output, follow=False))
-    return pa.concat_tables(found)[column].to_pylist() if found else []
+def carry(giver: Node, taker: Node, now: int | None = None) -> None:
+    """Carry over what the link has, as a link does."""
+    seq, _ = giver.consumer("link:b", "link")
+    table = giver.read("link", seq)
+    if table.num_rows:
+        taker.push("link", table.drop_columns(["#seq"]), position=("a", giver.log_end), now=now)
+        giver.acknowledge("link:b", "link", giver.log_end)
 
 
-def with_other_alarms(history: str | int = "forever") -> Network:
-    """The alarms come from another box, beside the one that stays for the sake of its connection point."""
-    net = fleet(history=history)
-    other = replace(net.boxes["fast"], sources=(Ref("pos"),))
-    alarms = replace(net.outputs["alarms"], source=Ref("other"))
-    return replace(net, boxes={**net.boxes, "other": other}, outputs={**net.outputs, "alarms": alarms})
+def rows(node: Node) -> list[Any]:
+    return node.read("out").drop_columns(["#seq"]).to_pylist()
 
 
-def test_what_waits_for_a_box_is_not_lost_to_an_output_that_leaves_it(spark: SparkSession) -> None:
-    with Node() as node:
-        node.deploy(fleet())
-        node.push("pos", reports(range(20)))
-        node.drain()
-        node.pause()
-        node.push("pos", reports(range(20, 30)))
-        assert node.change(with_other_alarms()).lost == ()
-        node.resume()
-        node.push("pos", reports(range(30, 40)))
-        node.drain()
-        assert read(node, "alarms", "t") == FAST
-
-
-def test_an_output_comes_back_to_its_box_with_what_is_unread(spark: SparkSession) -> None:
-    with Node() as node:
-        node.deploy(fleet(history=0))
-        for times, network in ((range(20), with_other_alarms(0)), (range(20, 40), fleet(history=0))):
-            node.push("pos", reports(times))
+@pytest.mark.parametrize("partitions", [(1, 1), (3, 2), (2, 5)])
+@pytest.mark.parametrize("box", BOXES)
+def test_a_box_continues_where_it_comes_to(tmp_path: Path, box: Any, partitions: tuple[int, int]) -> None:
+    gives, takes = partitions
+    now = iter(range(1_000_000, 10**9, 50_000))
+    with (
+        Node(tmp_path / "one", runner=InProcess(), partitions=gives, clock=lambda: 0) as alone,
+        Node(tmp_path / "a", runner=InProcess(), partitions=gives, clock=lambda: 0) as giver,
+        Node(tmp_path / "b", runner=InProcess(), partitions=takes, clock=lambda: 0) as taker,
+    ):
+        alone.deploy(whole(box))
+        giver.deploy(whole(box))
+        taker.deploy(unlinked())
+        for first in (0, 100):
+            at = next(now)
+            for node in (alone, giver):
+                node.push("s", tuples(first), now=at)
+        giver.drain()
+        early = rows(giver)
+        parcel = giver.moves.give("m1", before(box), ["moved"], {"link": "link:b"})
+        assert set(parcel.states) == {"moved"}
+        at = next(now)
+        for node in (alone, giver):
+            node.push("s", tuples(200), now=at)
+        taker.moves.take(after(box), Parcel.unpacked(parcel.packed()))
+        giver.moves.settle("m1")
+        giver.drain()
+        carry(giver, taker, at)
+        at = next(now) + 5_000_000
+        for node in (alone, giver):
+            node.push("s", tuples(300), now=at)
+        giver.drain()
+        carry(giver, taker, at)
+        for node in (alone, taker):
+            node.flush(now=at + 10_000_000)
             node.drain()
-            assert node.change(network).lost == ()
-        assert read(node, "alarms", "t") == FAST
+        wanted, found = rows(alone), early + rows(taker)
+        # Groups that close at once come in the order of their first arrival in a partition.
+        assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+        assert len(found) > 10
 
 
-def test_outputs_that_change_places_take_along_what_is_unread(spark: SparkSession) -> None:
-    with Node() as node:
-        node.deploy(parted("a", "b"))
-        node.push("n", numbers(1, 2, 3, 4))
+def unlinked() -> Network:
+    """What it runs before."""
+    net = NetworkBuilder("piece")
+    net.input("other", "x int").output("nothing")
+    return net.build()
+
+
+def test_each_side_does_its_part_once(tmp_path: Path) -> None:
+    """Whoever carries the parcel may be killed, and say everything again, also after a restart of a node."""
+
+    def give(node: Node) -> Parcel:
+        return node.moves.give("m1", before(summed), ["moved"], {"link": "link:b"})
+
+    with Node(tmp_path / "b", runner=InProcess()) as taker:
+        taker.deploy(unlinked())
+        with Node(tmp_path / "a", runner=InProcess()) as giver:
+            giver.deploy(whole(summed))
+            giver.push("s", tuples(0))
+            giver.drain()
+            parcel = give(giver)
+            giver.push("s", tuples(100))
+            giver.drain()
+            assert give(giver).packed() == parcel.packed()
+            assert giver.consumer("link:b", "link")[0] == 101
+        with Node(tmp_path / "a", runner=InProcess()) as giver:
+            giver.deploy(before(summed))
+            assert give(giver).packed() == parcel.packed()
+            assert giver.moves.given("m2") is None
+            assert taker.moves.take(after(summed), parcel) is not None
+            assert taker.moves.take(after(summed), parcel) is None
+            carry(giver, taker)
+            assert taker.moves.take(after(summed), parcel) is None
+            giver.moves.settle("m1")
+            giver.moves.settle("m1")
+            assert giver.moves.given("m1") is None
+            taker.drain()
+            assert taker.read("out").num_rows > 0
+    for name in ("a", "b"):
+        assert not verify(tmp_path / name).findings
+
+
+def test_what_cannot_be_moved_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    with Node(tmp_path, runner=InProcess()) as node:
+        node.deploy(whole(summed))
+        node.push("s", tuples(0))
         node.drain()
-        assert read(node, "a", "n") == [2, 4]
-        node.push("n", numbers(5, 6))
+        with pytest.raises(EngineError, match="there is no box 'other' to give"):
+            node.moves.give("m", before(summed), ["other"], {})
+        parcel = node.moves.give("m", before(summed), ["moved"], {"link": "link:b"})
+        with pytest.raises(EngineError, match="has a state of moved, which is not new here"):
+            node.moves.take(before(summed), Parcel("n", parcel.states, None))
+        data = bytearray(parcel.packed())
+        data[len(data) // 2] ^= 1
+        with pytest.raises(EngineError, match="parcel: is damaged"):
+            Parcel.unpacked(bytes(data))
+        node.push("s", tuples(100))
         node.drain()
-        assert node.change(parted("b", "a")).lost == ()
-        node.push("n", numbers(7, 8))
-        node.drain()
-        assert read(node, "a", "n") == [6, 7]
-        assert read(node, "b", "n") == [1, 3, 5, 8]
-
-
-def test_what_is_of_another_schema_is_said_to_be_lost_and_goes(spark: SparkSession) -> None:
-    with Node() as node:
-        node.deploy(mapped("n + 1"))
-        node.push("n", numbers(1, 2, 3))
-        node.drain()
-        change = node.change(mapped("cast(n as string)"))
-        assert change.lost == ("3 tuples of out that were not read", "the history of past, 3 tuples")
-        node.push("n", numbers(4))
-        node.drain()
-        assert read(node, "out", "m") == ["4"]
-        assert [row for table in node.history("past") for row in table["m"].to_pylist()] == ["4"]
-
-
-def test_a_consumer_behind_another_schema_reads_on(spark: SparkSession) -> None:
-    with Node() as node:
-        node.deploy(mapped("n + 1"))
-        node.push("n", numbers(1))
-        assert read(node, "out", "m") == [2]
-        node.change(mapped("cast(n as string)"))
-        node.push("n", numbers(2))
-        assert read(node, "out", "m") == ["2"]
-
-
-def test_a_dry_run_says_how_much_history_goes(spark: SparkSession) -> None:
-    net = NetworkBuilder("fleet")
-    pos = net.input("pos", SCHEMA).point("reports", history=10)
-    pos.filter("speed > 5.0", as_="fast").output("alarms")
-    with Node() as node:
-        node.deploy(fleet())
-        for begin in range(0, 40, 10):
-            node.push("pos", reports(range(begin, begin + 10)))
-            node.drain()
-        change = node.difference(net.build())
-        assert change.points_altered == ("reports",)
-        assert change.points_removed == ("quick",)
-        assert "the history of reports, 30 tuples" in change.lost
-        assert f"the history of quick, {len(FAST)} tuples" in change.lost
-        assert "  ~ connection point reports: history" in change.lines()
-        assert not node.difference(replace(fleet(), description="the same")).lost
+        assert node.read("link").num_rows == 100

@@ -6,12 +6,15 @@ In: a new record of the network. The running network is switched to it between t
 from australis.engine.change.deployment import check_deployable, deploy
 from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
+from australis.engine.change.moving import Moves, Parcel
 from australis.engine.change.optimiser import Optimiser, redrawn
 from australis.engine.change.switch import Switch
 
 __all__ = [
     "Difference",
+    "Moves",
     "Optimiser",
+    "Parcel",
     "Switch",
     "check_deployable",
     "deploy",

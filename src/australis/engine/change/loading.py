@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.engine.change.difference import Difference
-from australis.engine.change.switch import Switch
+from australis.engine.change.switch import NOTHING, Passage, Switch
 from australis.engine.files import Rejected
 from australis.engine.ingest import Arrival, Ingest, fitting, loaded
 from australis.engine.ledger import LOAD, Catalog, Record
@@ -83,6 +83,7 @@ def switch_to(
     switch: Switch,
     redraw: Callable[[Record], Record],
     tables: Tables = MappingProxyType({}),
+    passage: Passage = NOTHING,
 ) -> Difference:
     """Switch to another record, loading the rows of stored tables that it needs and the root lacks."""
     ledger, keeper, foreseen = running.ledger, running.keeper, list[Found]()
@@ -99,6 +100,6 @@ def switch_to(
         given = _store_given(record.whole, ledger.catalog, running.ingest, tables, now, again=again)
         return [*keeper.store_arrivals(foreseen, record.whole), *given]
 
-    found = switch.to(redraw_and_read, arrivals)
+    found = switch.to(redraw_and_read, arrivals, passage)
     keeper.reschedule()
     return found

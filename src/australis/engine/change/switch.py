@@ -15,14 +15,33 @@ from australis.engine.change.difference import Difference, difference
 from australis.engine.change.takeover import Cut, Takeover
 from australis.engine.crash_points import crash_point
 from australis.engine.ingest import Arrival
-from australis.engine.ledger import NETWORK, Record, StateFile, UnitOfWork, query_begins_at
+from australis.engine.ledger import NETWORK, Catalog, Record, StateFile, UnitOfWork, query_begins_at
 from australis.engine.running import Running
 from australis.engine.steer import SteeringPlan
+from australis.engine.store import Root
 from australis.engine.threads import Threads
 from australis.engine.worker import RunTrain, write_plan
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Plan
 from australis.policy.shed import Withdraw
+
+
+class Passage:
+    """What goes out of the node, or comes into it, with a switch; by itself, nothing."""
+
+    leaving: frozenset[str] = frozenset()
+    """Boxes whose work ends here, and is to have come as far as that of all others."""
+
+    def prepare(self, takeover: Takeover, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
+        """Write files, where nothing can see them yet; returns states that fresh superboxes begin with."""
+        del takeover, root, catalog
+        return {}
+
+    def write(self, change: UnitOfWork, takeover: Takeover, meeting: int) -> None:
+        """Add to the transaction of the switch, before the new plan is written."""
+
+    def finish(self, change: UnitOfWork, meeting: int) -> None:
+        """Add to it what the new plan must be there for."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +55,7 @@ class _Ready:
     arrivals: Sequence[Arrival]
 
 
+NOTHING = Passage()
 _PREPARING, _DRAINING, _SWITCHING = "preparing", "draining", "switching"
 
 
@@ -69,23 +89,24 @@ class Switch:
         self,
         redraw: Callable[[Record], Record],
         arrivals: Callable[[Record], Sequence[Arrival]] = lambda record: (),
+        passage: Passage = NOTHING,
     ) -> Difference:
         """Switch to the record made from the present one; if that is impossible, nothing changes.
 
-        `arrivals` are logged before the first train of the new plan.
+        `arrivals` are logged before the first train of the new plan. A `passage` carries states.
         """
         with self._turn, self._staged(), self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
-            takeover = self._takeover(record)
+            takeover = Takeover(Cut.of(self.record), Cut.of(record), passage.leaving)
             found = self._difference(record, takeover)
             self._enter(_DRAINING)
             # What is taken over are files by name: no merge of layers may replace them meanwhile.
             with self._hold(takeover) as meeting, self._ledger.merging:
                 self._enter(_SWITCHING)
-                ready = self._prepare(takeover, arrivals(record))
+                ready = self._prepare(takeover, arrivals(record), passage)
                 with self._loop.turn, self._running.ingest.turn:
-                    self._switch(takeover, record, ready, meeting)
+                    self._switch(takeover, record, ready, meeting, passage)
             return found
 
     @contextmanager
@@ -160,18 +181,22 @@ class Switch:
                 expected = "the change once it answers, or one without what looks it up"
                 raise EngineError(Problem(f"{plan.network.name}.{table}", what, expected))
 
-    def _prepare(self, takeover: Takeover, arrivals: Sequence[Arrival]) -> _Ready:
+    def _prepare(self, takeover: Takeover, arrivals: Sequence[Arrival], passage: Passage) -> _Ready:
         """Write what the new plan needs, where nothing can see it yet."""
         root, new = self._ledger.root, takeover.new.plan
         plan_file = write_plan(root, {each.id: each for each in takeover.fresh})
         states = takeover.write_states(root, self._ledger.catalog)
+        for name, files in passage.prepare(takeover, root, self._ledger.catalog).items():
+            states[name] = [*states[name], *files]
         crash_point("change.prepared")
         steering = self._running.steering.prepare(new)
         return _Ready(plan_file, self._prepare_runner(new), states, steering, arrivals)
 
     # --- the switch
 
-    def _switch(self, takeover: Takeover, record: Record, ready: _Ready, meeting: int) -> None:
+    def _switch(
+        self, takeover: Takeover, record: Record, ready: _Ready, meeting: int, passage: Passage
+    ) -> None:
         """Commit the new plan, and run trains on it. No train and no event comes in between."""
         running, now = self._running, self._running.clock()
         dropboxes = running.steering.dropboxes
@@ -191,8 +216,10 @@ class Switch:
         crash_point("change.switching")
         with self._ledger.change() as change:
             dropboxes.write(change, withdrawn, now)
+            passage.write(change, takeover, meeting)
             takeover.write(change, ready.states, begins, outdated)
             self._move_readers(change, takeover, begins, queues.log_end)
+            passage.finish(change, meeting)
             for each in placed:
                 running.ingest.write(change, each)
             change.set_meta(NETWORK, text)

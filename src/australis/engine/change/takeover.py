@@ -48,6 +48,8 @@ class Takeover:
 
     old: Cut
     new: Cut
+    leaving: frozenset[str] = frozenset()
+    """Boxes that end here and continue somewhere else."""
 
     @cached_property
     def same(self) -> frozenset[str]:
@@ -99,10 +101,17 @@ class Takeover:
         wanted = {
             feeding
             for name in self.held
-            if old.views.get(name) != 0 and _has_part_of(old.superboxes[name], old, new)
+            if old.views.get(name) != 0
+            and (
+                _has_part_of(old.superboxes[name], old, new) or self.leaving & set(old.superboxes[name].boxes)
+            )
             for feeding in old.upstream(name)
         }
         return tuple(name for name in self.held if name in wanted)
+
+    def _leaves(self, superbox: Superbox) -> bool:
+        """Whether a superbox has a box that continues somewhere else."""
+        return bool(self.leaving & set(superbox.boxes))
 
     @cached_property
     def outdated(self) -> frozenset[str]:
@@ -141,7 +150,7 @@ class Takeover:
         """Whether the states of a box are in the parts that the new superbox wants."""
         before = self._before(box)
         count = self.new.parts(superbox)
-        is_divided_alike = count == 1 or _keys(before, box) == _keys(superbox, box)
+        is_divided_alike = count == 1 or keys_of(before, box) == keys_of(superbox, box)
         is_shared_alike = self._shares_alike or not _reads_table(superbox, box)
         return self.old.parts(before) == count and is_divided_alike and is_shared_alike
 
@@ -156,7 +165,7 @@ class Takeover:
         kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
         count = self.new.parts(superbox)
         # To bring parts together, any keys that they were divided by will do.
-        keys = _keys(superbox if count > 1 else self._before(box), box)
+        keys = keys_of(superbox if count > 1 else self._before(box), box)
         names: dict[int, list[str]] = {}
         for file in files:
             names.setdefault(file.partition, []).append(file.name)
@@ -308,7 +317,7 @@ def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
     return [segment for segment in queues.segments[arc] if segment.end > least]
 
 
-def _keys(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
+def keys_of(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
     """The attributes of its sources by which the state of a box is divided."""
     node, own = superbox.network.boxes[box], superbox.spread.groups.get(box, ())
     return tuple(() if port == node.box.table_side else own for port in range(len(node.sources)))

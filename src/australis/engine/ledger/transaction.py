@@ -52,6 +52,9 @@ class Transaction:
     def set_meta(self, key: str, value: str) -> None:
         self._db.execute("insert or replace into meta values (?, ?)", (key, value))
 
+    def drop_meta(self, key: str) -> None:
+        self._db.execute("delete from meta where key = ?", (key,))
+
     def log(self, event: LogEvent) -> None:
         """Append an event to the log."""
         values = (event.base, event.end, event.kind, event.input, event.rows, event.now)
