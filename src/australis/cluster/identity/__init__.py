@@ -1,7 +1,8 @@
 """Identities: the names of nodes, and the certificates that prove them to each other.
 
-In: names, folders with PEM files. Out: keys, requests and certificates, and TLS contexts in which both sides
-must show a certificate. A participant's authority can sign names of that participant only.
+In: names, folders with PEM files. Out: keys, requests and certificates, TLS contexts in which both sides must
+show a certificate, seals on what nodes say of themselves. A participant's authority can sign names of that
+participant only.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from australis.cluster.identity.authority import Authority, new_node, node_name_of_request
     from australis.cluster.identity.credentials import Credentials, peer_of
     from australis.cluster.identity.names import NodeName, check_participant
+    from australis.cluster.identity.seals import Seal, Seals
     from australis.cluster.identity.showing import Certificate, certificates_in
 else:
     # Names of nodes are read where nothing is signed: cryptography takes its time.
@@ -21,6 +23,7 @@ else:
             "authority": ("Authority", "new_node", "node_name_of_request"),
             "credentials": ("Credentials", "peer_of"),
             "names": ("NodeName", "check_participant"),
+            "seals": ("Seal", "Seals"),
             "showing": ("Certificate", "certificates_in"),
         },
     )
@@ -30,6 +33,8 @@ __all__ = [
     "Certificate",
     "Credentials",
     "NodeName",
+    "Seal",
+    "Seals",
     "certificates_in",
     "check_participant",
     "new_node",

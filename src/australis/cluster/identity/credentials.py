@@ -1,15 +1,20 @@
-"""A node's credentials: TLS contexts in which both sides show a certificate, and whose the other one is."""
+"""A node's credentials: the TLS contexts in which both sides show a certificate, and its own seal."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from australis.cluster.identity.files import AUTHORITIES, CERTIFICATE, KEY
 from australis.cluster.identity.names import NodeName
+from australis.cluster.identity.seals import Seal
 from australis.cluster.identity.showing import certificates_in
 from australis.errors import ClusterError, Problem
 
@@ -18,11 +23,20 @@ _MAKE = "a folder made by `australis identity new` and signed by `australis iden
 
 @dataclass(frozen=True)
 class Credentials:
-    """Who a node is, and the contexts in which it proves that."""
+    """Who a node is, the contexts in which it proves that, and the key with which it signs what it says."""
 
     name: NodeName
     dialling: ssl.SSLContext
     listening: ssl.SSLContext
+    certificate: bytes
+    """As DER."""
+    authorities: tuple[bytes, ...]
+    """The certificates that it trusts, as DER."""
+    _key: Ed25519PrivateKey = field(repr=False)
+
+    def seal(self, data: bytes) -> Seal:
+        """The node's signature of some bytes."""
+        return Seal(self.certificate, self._key.sign(data))
 
     @classmethod
     def load(cls, folder: Path) -> Credentials:
@@ -34,11 +48,10 @@ class Credentials:
         if not trusted:
             raise ClusterError(Problem(str(folder / AUTHORITIES), "trusts no authority", _MAKE))
         name = NodeName.parse(certificates_in(folder / CERTIFICATE)[0].name, str(folder / CERTIFICATE))
-        return cls(
-            name,
-            _context(ssl.PROTOCOL_TLS_CLIENT, folder, trusted),
-            _context(ssl.PROTOCOL_TLS_SERVER, folder, trusted),
-        )
+        dialling = _context(ssl.PROTOCOL_TLS_CLIENT, folder, trusted)
+        listening = _context(ssl.PROTOCOL_TLS_SERVER, folder, trusted)
+        own, authorities = _ders([folder / CERTIFICATE])[0], tuple(_ders(trusted))
+        return cls(name, dialling, listening, own, authorities, _signing_key(folder / KEY))
 
 
 def _context(protocol: Any, folder: Path, trusted: list[Path]) -> ssl.SSLContext:
@@ -54,6 +67,19 @@ def _context(protocol: Any, folder: Path, trusted: list[Path]) -> ssl.SSLContext
     except (ssl.SSLError, OSError, ValueError) as error:
         raise ClusterError(Problem(str(folder), f"holds no usable identity: {error}", _MAKE)) from error
     return context
+
+
+def _ders(paths: list[Path]) -> list[bytes]:
+    """The certificates in some files, which TLS has loaded before."""
+    found = [each for path in paths for each in x509.load_pem_x509_certificates(path.read_bytes())]
+    return [each.public_bytes(serialization.Encoding.DER) for each in found]
+
+
+def _signing_key(path: Path) -> Ed25519PrivateKey:
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ClusterError(Problem(str(path), "is no Ed25519 key", _MAKE))
+    return key
 
 
 def peer_of(certificate: Mapping[str, Any] | None) -> NodeName:
