@@ -9,6 +9,7 @@ from random import Random
 from tempfile import mkdtemp
 from typing import Any
 
+import pytest
 from tests.cluster.identities import identity
 
 from australis.cluster.directory import Core, Told
@@ -17,6 +18,8 @@ from australis.cluster.membership import Met, Pace, Seek
 from australis.policy.machines import Send, Wake
 from australis.sim.kernel import Clock, Faults, Links, Net
 
+SEEDS = [pytest.param(each, marks=() if each < 40 else pytest.mark.long) for each in range(0, 400, 10)]
+"""The first of ten seeds each."""
 PACE = Pace(period_us=1_000_000, answer_us=300_000, suspect_us=3_000_000)
 
 

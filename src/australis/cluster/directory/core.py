@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import msgspec
+
+from australis.cluster import catalogue, names
+from australis.cluster.catalogue import Catalogue
 from australis.cluster.identity import Seal
 from australis.cluster.membership import (
     Attest,
     Attested,
     Changed,
+    Forgot,
     Gossip,
     Pace,
     Presence,
     Setup,
+    State,
     presence_bytes,
 )
+from australis.cluster.names import Names, Sign, Signed, record_bytes
 from australis.policy.machines import Machine, Received, Send, Started, Wake
 
 
@@ -40,11 +47,19 @@ class Core:
         incarnation: int,
         seal: Callable[[bytes], Seal],
         authorities: tuple[bytes, ...],
-        pace: Pace,
+        pace: Pace | None = None,
+        *,
+        lifetime_us: int = 600_000_000,
     ) -> None:
         self.name, self._place, self._seal = name, place, seal
-        self.members = Gossip(name, Setup(authorities, pace), incarnation)
-        self._machines: dict[str, Machine] = {self.members.POLICY: self.members}
+        self.members = Gossip(name, Setup(authorities, pace or Pace()), incarnation)
+        self.catalogue = Catalogue(name, catalogue.Setup(), incarnation)
+        self.names = Names(name, names.Setup(authorities, lifetime_us=lifetime_us), incarnation)
+        self._machines: dict[str, Machine] = {
+            each.POLICY: each for each in (self.members, self.catalogue, self.names)
+        }
+        self._present: dict[str, int] = {}
+        """The nodes that are alive, with their incarnations."""
 
     @property
     def topics(self) -> Iterable[str]:
@@ -80,8 +95,12 @@ class Core:
                 return [Told(topic, command)]
             case Attest(incarnation):
                 return self.tell(topic, Attested(self._presence(incarnation)), now)
-            case Changed():
-                return [Told(topic, command), *self._spread(command, now)]
+            case Sign(records):
+                return self.tell(topic, Signed(tuple(map(self._sealed, records))), now)
+            case Changed(name, _, _, incarnation, state):
+                return [Told(topic, command), *self._spread(name, incarnation, state, now)]
+            case Forgot(name):
+                return [Told(topic, command), *self.tell(self.catalogue.POLICY, catalogue.Gone(name), now)]
         return [Told(topic, command)]
 
     def _presence(self, incarnation: int) -> Presence:
@@ -89,5 +108,21 @@ class Core:
         data = presence_bytes(self.name, host, port, incarnation)
         return Presence(self.name, host, port, incarnation, self._seal(data))
 
-    def _spread(self, changed: Changed, now: int) -> list[Told]:
-        return []
+    def _sealed(self, draft: names.Record) -> names.Record:
+        return msgspec.structs.replace(draft, seal=self._seal(record_bytes(draft)))
+
+    def _spread(self, name: str, incarnation: int, state: State, now: int) -> list[Told]:
+        """Tell the other machines of a node that has come, has come back with another memory, or has gone."""
+        if state is State.DEAD:
+            if self._present.pop(name, None) is None:
+                return []
+            events: tuple[Any, Any] = catalogue.Absent(name), names.Absent(name)
+        elif self._present.get(name) != incarnation:
+            self._present[name] = incarnation
+            events = catalogue.Present(name), names.Present(name)
+        else:
+            return []
+        return [
+            *self.tell(self.catalogue.POLICY, events[0], now),
+            *self.tell(self.names.POLICY, events[1], now),
+        ]

@@ -9,6 +9,7 @@ from australis.cluster.membership.messages import (
     Attest,
     Attested,
     Changed,
+    Forgot,
     Leave,
     Lost,
     Met,
@@ -18,12 +19,13 @@ from australis.cluster.membership.messages import (
     State,
     presence_bytes,
 )
-from australis.cluster.membership.table import Member
+from australis.cluster.membership.table import Member, number_of, shuffled
 
 __all__ = [
     "Attest",
     "Attested",
     "Changed",
+    "Forgot",
     "Gossip",
     "Leave",
     "Lost",
@@ -34,5 +36,7 @@ __all__ = [
     "Seek",
     "Setup",
     "State",
+    "number_of",
     "presence_bytes",
+    "shuffled",
 ]
