@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 from tests.cluster.identities import identity
@@ -44,6 +44,7 @@ class Linked:
         trusts: tuple[str, ...] = (),
         window: int = 1 << 20,
         disk: int | None = None,
+        **options: Any,
     ) -> None:
         self.name = name
         self._stack = ExitStack()
@@ -53,7 +54,7 @@ class Linked:
         self.node.deploy(network or passing())
         listen = ("127.0.0.1", 0) if listens else None
         self.cluster = self._stack.enter_context(
-            Cluster(self.node, home, listen=listen, offers=offers, window=window)
+            Cluster(self.node, home, listen=listen, offers=offers, window=window, **options)
         )
 
     @property

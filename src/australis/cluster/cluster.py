@@ -10,6 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from australis.cluster.announcing import Announcing
+from australis.cluster.catalogue import Kind
+from australis.cluster.directory import Directory, Findings, MemberStatus, Where
+from australis.cluster.following import Following
 from australis.cluster.identity import Credentials, NodeName
 from australis.cluster.links import (
     WINDOW,
@@ -17,12 +21,14 @@ from australis.cluster.links import (
     Link,
     LinkedNode,
     LinkStatus,
+    NamedLink,
     Offers,
     Reader,
     Writer,
     WriterStatus,
 )
-from australis.cluster.transport import Connection, Peer, Peers, PeerStatus
+from australis.cluster.membership import Pace
+from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus
 from australis.cluster.wire import (
     LETTER_MOST,
     Agree,
@@ -73,15 +79,25 @@ class Cluster:
         listen: Place | None = None,
         offers: Mapping[str, Sequence[str]] | None = None,
         window: int = WINDOW,
+        seeds: Sequence[Place] = (),
+        advertise: Place | None = None,
+        pace: Pace | None = None,
+        idle_s: float = IDLE_S,
         threads: Threads = SYSTEM,
     ) -> None:
-        """`identity` is the folder of its key and certificate, `offers` patterns of nodes by output."""
+        """`identity` is the folder of its key and certificate, `offers` patterns of nodes by output.
+
+        A node that listens has a directory: it learns of all nodes from one of `seeds`, and they reach it at
+        `advertise` if that is another address than it listens on.
+        """
         credentials = identity if isinstance(identity, Credentials) else Credentials.load(identity)
         self.name: NodeName = credentials.name
         self._node, self._window, self._threads = node, window, threads
         self._offers = Offers(self.name.participant, offers)
         self._lock = threads.lock()
         self._readers: dict[str, Reader] = {}
+        self._named: dict[str, NamedLink] = {}
+        self._kept: set[NodeName] = set()
         self._numbers = count(1)
         self._by_number: dict[int, Reader] = {}
         self._writers: dict[tuple[Connection, int], Writer] = {}
@@ -97,8 +113,27 @@ class Cluster:
             heard=self._hear,
             left=self._leave,
             threads=threads,
+            idle_s=idle_s,
+            is_busy=self._is_busy,
         )
+        self._idle_s = idle_s
+        self._directory: Directory | None = None
+        if (place := advertise or self._peers.place) is not None:
+            self._directory = Directory(
+                credentials, place, self, threads, seeds=seeds, pace=pace, changed=self._poke
+            )
+            self._topics = {
+                topic: lambda sender, data, topic=topic: self._directory_heard(topic, sender, data)  # type: ignore[misc]
+                for topic in self._directory.topics
+            }
         self._peers.start()
+        self._following: Following | None = None
+        if self._directory is not None:
+            self._directory.start()
+            self._following = Following(
+                self._directory, self, Announcing(node, self._directory, self._offers).refresh, threads
+            )
+            self._following.poke()
 
     # --- by a user
 
@@ -112,43 +147,143 @@ class Cluster:
         found = name if isinstance(name, NodeName) else NodeName.parse(name)
         if found == self.name:
             raise ClusterError(Problem(str(found), "is this node", "another one"))
+        self._kept.add(found)
         self._peers.dial(found, place)
 
+    def visit(self, place: Place, name: NodeName | None = None) -> None:
+        """Connect with a node, or with whoever is at an address, for as long as the connection is used."""
+        self._peers.visit(place, name)
+
     def link(self, name: str, source: str, *, weight: float = 1.0) -> None:
-        """Read an output of another node, `PARTICIPANT/NODE/OUTPUT`, as an input of this one from now on."""
+        """Read a stream of another node as an input of this one from now on.
+
+        `source` is `PARTICIPANT/NODE/OUTPUT`, or `PARTICIPANT/NAME` for a stream that is found by its name
+        and followed when it moves.
+        """
         link = Link.parse(name, source, weight)
+        if isinstance(link, Link):
+            self._draw(link)
+            return
         with self._lock:
-            if name in self._readers:
-                known = self._readers[name].link.source
-                raise ClusterError(Problem(name, f"reads {known} already", "unlink() first"))
-            reader = Reader(self._node, link, self._number, self._window, self._threads)
-            self._readers[name] = reader
-        reader.start()
-        if (connection := self._peers.peer(link.node).connection) is not None:
-            reader.joined(connection)
+            self._check_free(name)
+            self._named[name] = link
+        self._follower.add(link)
 
     def unlink(self, name: str) -> None:
         """Read nothing more into an input."""
         with self._lock:
-            reader = self._readers.pop(name, None)
-            if reader is None:
-                known = ", ".join(self._readers) or "none here"
+            was_named = self._named.pop(name, None) is not None
+        if was_named:
+            self._follower.drop(name)
+        with self._lock:
+            if name not in self._readers:
+                if was_named:
+                    return
+                known = ", ".join({*self._readers, *self._named}) or "none here"
                 raise ClusterError(Problem(name, "reads no output of another node", f"one of {known}"))
-            self._by_number.pop(reader.number, None)
-        reader.end()
-        reader.join(10.0)
+        self.remove(name)
 
     def arrange(self, links: Mapping[str, tuple[str, float]]) -> None:
         """Have exactly these links: the source and the weight of each input."""
         wanted = {name: Link.parse(name, source, weight) for name, (source, weight) in links.items()}
         with self._lock:
-            known = {name: reader.link for name, reader in self._readers.items()}
+            known = {name: reader.link for name, reader in self._readers.items()} | self._named
         for name, link in known.items():
             if wanted.get(name) != link:
                 self.unlink(name)
         for name, link in wanted.items():
             if known.get(name) != link:
                 self.link(name, link.source, weight=link.weight)
+
+    # --- names
+
+    def members(self) -> list[MemberStatus]:
+        """All nodes that are known, and which of them are alive."""
+        return self._known.members()
+
+    def where(self, name: str) -> Where:
+        """The nodes that have what a name, `PARTICIPANT/NAME`, stands for."""
+        return self._known.where(name)
+
+    def find(self, pattern: str) -> Findings:
+        """The names that match a pattern: those of this participant, and those that others make public."""
+        return self._known.find(pattern)
+
+    def announce(self, name: str, kind: Kind, detail: str = "", *, is_public: bool = False) -> None:
+        """This node has something under a name; the outputs of its network are announced without that."""
+        self._known.announce(name, kind, detail, is_public=is_public)
+
+    def withdraw(self, name: str, moved: NodeName | None = None) -> None:
+        """This node has something no more; whoever asks for it here is sent on to where it has moved."""
+        self._known.withdraw(name, "" if moved is None else str(moved))
+
+    @property
+    def directory(self) -> Directory:
+        """What the node knows of nodes and names."""
+        return self._known
+
+    @property
+    def _known(self) -> Directory:
+        if self._directory is None:
+            raise ClusterError(Problem(str(self.name), "has no directory", "a node that listens"))
+        return self._directory
+
+    @property
+    def _follower(self) -> Following:
+        if self._following is None:
+            raise ClusterError(Problem(str(self.name), "follows no names", "a node that listens"))
+        return self._following
+
+    # --- links from known nodes
+
+    def draw(self, link: Link, place: Place) -> None:
+        """Read an output of a node whose address is known."""
+        self._peers.dial(link.node, place)
+        self._begin(link)
+
+    def drawn(self, name: str) -> Link | None:
+        """The link into an input, if there is one."""
+        with self._lock:
+            reader = self._readers.get(name)
+        return None if reader is None else reader.link
+
+    def remove(self, name: str) -> None:
+        """End a link."""
+        with self._lock:
+            reader = self._readers.pop(name, None)
+            if reader is None:
+                return
+            self._by_number.pop(reader.number, None)
+            is_last = all(each.link.node != reader.link.node for each in self._readers.values())
+        reader.end()
+        reader.join(10.0)
+        if is_last and reader.link.node not in self._kept:
+            self._peers.release(reader.link.node)
+
+    def _draw(self, link: Link) -> None:
+        with self._lock:
+            self._check_free(link.input)
+            self._begin(link)
+
+    def _check_free(self, name: str) -> None:
+        known = self._readers[name].link.source if name in self._readers else ""
+        if known or name in self._named:
+            what = f"reads {known or self._named[name].source} already"
+            raise ClusterError(Problem(name, what, "unlink() first"))
+
+    def _begin(self, link: Link) -> None:
+        with self._lock:
+            reader = Reader(self._node, link, self._number, self._window, self._threads, self._lost)
+            self._readers[link.input] = reader
+        reader.start()
+        if (connection := self._peers.peer(link.node).connection) is not None:
+            reader.joined(connection)
+
+    def _lost(self, link: Link, refusal: Refusal) -> None:
+        if self._following is not None:
+            self._following.refused(link, refusal)
+
+    # --- letters
 
     def hear(self, topic: str, heard: Heard) -> None:
         """Give letters of a topic to a function, which must not wait: it runs where a connection is read."""
@@ -175,19 +310,26 @@ class Cluster:
                 [*self._writers.values()],
                 {**self._refused},
             )
+        waiting = self._following.waiting() if self._following is not None else []
+        if self._directory is not None:
+            refused |= self._directory.refused()
         if self._peers.refused:
             refused["connection"] = self._peers.refused
         return ClusterStatus(
             str(self.name),
             self.listens,
             [each.status() for each in self._peers.all()],
-            [each.status() for each in readers],
+            [*(each.status() for each in readers), *waiting],
             [each.status() for each in writers],
             refused,
         )
 
     def close(self) -> None:
         """End all links and connections; the node runs on."""
+        if self._following is not None:
+            self._following.close()
+        if self._directory is not None:
+            self._directory.close()
         with self._lock:
             readers = [*self._readers.values()]
         for each in readers:
@@ -220,6 +362,8 @@ class Cluster:
             found = [each for each in self._readers.values() if each.link.node == peer.name]
         for each in found:
             each.joined(connection)
+        if self._directory is not None:
+            self._directory.joined(peer.name)
         for joined, _ in self._watchers:
             joined(peer.name)
 
@@ -231,6 +375,9 @@ class Cluster:
             reader.left(connection)
         for writer in ended:
             writer.end()
+        if self._directory is not None and connection.idle_s < self._idle_s / 2:
+            # Nobody ends a connection that was just used, unless something is wrong.
+            self._directory.left(peer.name)
         for _, gone in self._watchers:
             gone(peer.name)
 
@@ -280,7 +427,12 @@ class Cluster:
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""
-        if not self._offers.has(ask.output, peer.name) or not self._has(ask.output):
+        may_read = self._offers.has(ask.output, peer.name)
+        if may_read and (moved := self._moved(ask.output)):
+            what = f"{ask.output!r} is at {moved} now"
+            connection.send(Refusal(ask.link, Refused.MOVED, what, moved))
+            return
+        if not may_read or not self._has(ask.output):
             # Who may not read an output does not learn whether there is one.
             self._refuse("not_offered")
             why = f"there is no output {ask.output!r} that is offered to {peer.name}"
@@ -307,6 +459,27 @@ class Cluster:
             # It has no network, or has stopped: what is asked for may come with the next one.
             _log.debug("nothing can be read here: %s", error)
             return False
+
+    def _is_busy(self, connection: Connection) -> bool:
+        """Whether a link needs a connection."""
+        with self._lock:
+            is_read = any(each.link.node == connection.peer for each in self._readers.values())
+            return is_read or any(each is connection for each, _ in self._writers)
+
+    # --- the directory
+
+    def _directory_heard(self, topic: str, sender: NodeName, data: bytes) -> None:
+        self._known.hear(topic, sender, data)
+
+    def _poke(self) -> None:
+        if self._following is not None:
+            self._following.poke()
+
+    def _moved(self, output: str) -> str:
+        """The node to which an output has gone from here, if it has."""
+        if self._directory is None or self._has(output):
+            return ""
+        return self._directory.moved(f"{self.name.participant}/{output}")
 
     def _refuse(self, why: str) -> None:
         with self._lock:

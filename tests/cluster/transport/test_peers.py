@@ -25,7 +25,14 @@ class Side:
     """A node's connections, and all that it hears."""
 
     def __init__(
-        self, folder: Path, name: str, *, incarnation: int = 1, listens: bool = True, silent_s: float = 5.0
+        self,
+        folder: Path,
+        name: str,
+        *,
+        incarnation: int = 1,
+        listens: bool = True,
+        silent_s: float = 5.0,
+        **options: Any,
     ) -> None:
         self.credentials = Credentials.load(identity(folder, name))
         self.heard: list[tuple[str, object]] = []
@@ -40,6 +47,7 @@ class Side:
             threads=SYSTEM,
             beat_s=silent_s / 5,
             silent_s=silent_s,
+            **options,
         )
         self.peers.start()
 
@@ -257,3 +265,36 @@ def test_nothing_runs_after_the_end(tmp_path: Path) -> None:
     one.peers.close()
     other.peers.close()
     until(lambda: not [t for t in set(threading.enumerate()) - before if t.name.startswith("australis")])
+
+
+def test_whoever_is_at_an_address_is_met_and_left_once_the_connection_is_idle(tmp_path: Path) -> None:
+    one, other = Side(tmp_path, "lab/a", silent_s=1.0, idle_s=0.5), Side(tmp_path, "lab/b", silent_s=1.0)
+    try:
+        one.peers.visit(other.place)
+        until(lambda: one.changes == ["+lab/b"])
+        until(lambda: one.changes == ["+lab/b", "-lab/b"])
+        assert one.peer("lab/b").problem == "it was not used"
+    finally:
+        one.peers.close()
+        other.peers.close()
+
+
+def test_a_connection_that_is_kept_or_busy_does_not_end_for_being_idle(tmp_path: Path) -> None:
+    busy: list[str] = []
+    one = Side(
+        tmp_path, "lab/a", silent_s=1.0, idle_s=0.1, is_busy=lambda connection: bool(busy.append("")) or True
+    )
+    other = Side(tmp_path, "lab/b", silent_s=1.0)
+    try:
+        one.peers.visit(other.place, other.credentials.name)
+        until(lambda: len(busy) > 3)
+        assert one.is_connected("lab/b")
+        one.peers.dial(other.credentials.name, other.place)
+        busy.clear()
+        # Nobody asks whether a connection that is kept is busy.
+        one.peers.release(other.credentials.name)
+        until(lambda: len(busy) > 3)
+        assert one.changes == ["+lab/b"]
+    finally:
+        one.peers.close()
+        other.peers.close()

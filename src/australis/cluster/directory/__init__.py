@@ -5,5 +5,17 @@ states, and places of names. It hosts the machines of membership, catalogue and 
 """
 
 from australis.cluster.directory.core import Core, Told
+from australis.cluster.directory.live import Carrier, Directory
+from australis.cluster.directory.places import Findings, Listed, MemberStatus, Place, Where
 
-__all__ = ["Core", "Told"]
+__all__ = [
+    "Carrier",
+    "Core",
+    "Directory",
+    "Findings",
+    "Listed",
+    "MemberStatus",
+    "Place",
+    "Told",
+    "Where",
+]

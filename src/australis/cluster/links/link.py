@@ -10,7 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from australis.algebra.network import Network
-from australis.cluster.identity import NodeName
+from australis.cluster.identity import NodeName, check_participant
 from australis.engine.deliver import Follower
 from australis.errors import ClusterError, Problem
 
@@ -32,21 +32,48 @@ class Link:
     """Its share of a connection that is full, in proportion to the weights of others."""
 
     @classmethod
-    def parse(cls, name: str, source: str, weight: float = 1.0) -> Link:
-        """A link from `PARTICIPANT/NODE/OUTPUT`."""
+    def parse(cls, name: str, source: str, weight: float = 1.0) -> Link | NamedLink:
+        """A link from `PARTICIPANT/NODE/OUTPUT`, or from `PARTICIPANT/NAME`, wherever that is."""
         parts = source.split("/", 2)
-        if len(parts) != 3 or not parts[2]:
-            expected = "PARTICIPANT/NODE/OUTPUT, such as lab/edge-1/speeds"
+        if len(parts) < 2 or not parts[-1]:
+            expected = "PARTICIPANT/NODE/OUTPUT, such as lab/edge-1/speeds, or PARTICIPANT/NAME"
             raise ClusterError(Problem(name, f"{source!r} is no output of a node", expected))
         if not WEIGHT_LEAST <= weight <= WEIGHT_MOST:
             expected = f"from {WEIGHT_LEAST} to {WEIGHT_MOST:g}"
             raise ClusterError(Problem(name, f"its weight is {weight}", expected))
+        if len(parts) == 2:
+            check_participant(parts[0], name)
+            return NamedLink(name, parts[0], parts[1], weight)
         return cls(name, NodeName.parse("/".join(parts[:2]), name), parts[2], weight)
 
     @property
     def source(self) -> str:
         """Where its tuples come from."""
         return f"{self.node}/{self.output}"
+
+
+@dataclass(frozen=True)
+class NamedLink:
+    """An input of this node that is a stream with a name, at whatever node that has it.
+
+    >>> link = Link.parse("speeds", "lab/fast", weight=2)
+    >>> link, link.at(NodeName("lab", "a")).source
+    (NamedLink(input='speeds', participant='lab', output='fast', weight=2), 'lab/a/fast')
+    """
+
+    input: str
+    participant: str
+    output: str
+    weight: float = 1.0
+
+    @property
+    def source(self) -> str:
+        """The name of the stream."""
+        return f"{self.participant}/{self.output}"
+
+    def at(self, node: NodeName) -> Link:
+        """The link, once it is known who has the stream."""
+        return Link(self.input, node, self.output, self.weight)
 
 
 class LinkState(StrEnum):

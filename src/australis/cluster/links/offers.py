@@ -21,6 +21,10 @@ class Offers:
         """`others` are patterns of nodes by patterns of outputs."""
         self._participant, self._others = participant, dict(others or {})
 
+    def is_public(self, output: str) -> bool:
+        """Whether an output is offered to anyone of another participant."""
+        return any(nodes and fnmatchcase(output, pattern) for pattern, nodes in self._others.items())
+
     def has(self, output: str, node: NodeName) -> bool:
         """Whether a node may read an output."""
         if node.participant == self._participant:

@@ -46,9 +46,16 @@ class Reader:
     """One link into this node, over whatever connection there is; all but its thread may be any thread."""
 
     def __init__(
-        self, node: LinkedNode, link: Link, numbers: Callable[[Reader], int], window: int, threads: Threads
+        self,
+        node: LinkedNode,
+        link: Link,
+        numbers: Callable[[Reader], int],
+        window: int,
+        threads: Threads,
+        refused: Callable[[Link, Refusal], None] = lambda link, refusal: None,
     ) -> None:
-        """`numbers` gives the link a new number whenever it is asked for."""
+        """`numbers` gives the link a new number whenever it is asked for; `refused` is told of refusals."""
+        self._refused = refused
         self._node, self.link, self._window, self._threads = node, link, window, threads
         self._numbers, self.number = numbers, 0
         self._changed: Any = threads.condition()
@@ -162,7 +169,8 @@ class Reader:
                 self._begin(connection, said)
             case Tuples():
                 self._store(connection, messages)
-            case Refusal(_, code, why):
+            case Refusal(_, code, why) as said:
+                self._refused(self.link, said)
                 raise ClusterError(Problem(self.link.source, f"{why} ({code})"))
 
     def _begin(self, connection: Connection, said: Agree) -> None:

@@ -39,7 +39,7 @@ class Connection:
         """Bytes in each direction, without those of TLS."""
         self.problem = ""
         """Why it ended."""
-        self._last_heard_ns = threads.ticks_ns()
+        self._last_heard_ns = self._last_used_ns = threads.ticks_ns()
         self._end_lock = threads.lock()
         self._is_ended = False
 
@@ -50,6 +50,8 @@ class Connection:
 
     def send(self, said: Said, body: pa.Buffer | bytes = b"", stream: int = CONTROL) -> None:
         """Send a message, after those of its stream and by the stream's weight."""
+        if not isinstance(said, Beat | Echo):
+            self._last_used_ns = self._threads.ticks_ns()
         self._queue.put(stream, encoded(said, body))
 
     def weigh(self, stream: int, weight: float) -> None:
@@ -68,6 +70,11 @@ class Connection:
     def silent_s(self) -> float:
         """For how long nothing has come."""
         return (self._threads.ticks_ns() - self._last_heard_ns) / 1e9
+
+    @property
+    def idle_s(self) -> float:
+        """For how long there was nothing but signs of life."""
+        return (self._threads.ticks_ns() - self._last_used_ns) / 1e9
 
     def close(self, problem: str = "") -> None:
         """End it; messages that wait are lost."""
@@ -111,4 +118,5 @@ class Connection:
             case Echo(beat, at):
                 self.clock.heard(beat, at, self._threads.now_us())
             case _:
+                self._last_used_ns = self._threads.ticks_ns()
                 self._heard(self, message)

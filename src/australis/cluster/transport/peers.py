@@ -20,6 +20,10 @@ BEAT_S, SILENT_S = 1.0, 5.0
 """How often a node shows that it is alive, and after how long without a sign a connection is ended."""
 FIRST_S, LONGEST_S = 0.1, 5.0
 """The waits before a node is dialled again: the first, and the longest."""
+IDLE_S = 60.0
+"""After how long a connection that nobody wants to keep is ended by the side that has dialled."""
+VISITS_MOST = 64
+UNUSED = "it was not used"
 Place = tuple[str, int]
 
 
@@ -94,10 +98,15 @@ class Peers:
         threads: Threads,
         beat_s: float = BEAT_S,
         silent_s: float = SILENT_S,
+        idle_s: float = IDLE_S,
+        is_busy: Callable[[Connection], bool] = lambda connection: False,
     ) -> None:
+        """`is_busy` tells whether a connection is needed though nothing passes."""
         self._credentials, self._incarnation, self._threads = credentials, incarnation, threads
         self._joined, self._heard, self._left = joined, heard, left
-        self._beat_s, self._silent_s = beat_s, silent_s
+        self._beat_s, self._silent_s, self._idle_s = beat_s, silent_s, idle_s
+        self._is_busy = is_busy
+        self._visits: set[Place] = set()
         self._lock = threads.lock()
         self._peers: dict[NodeName, Peer] = {}
         self._open: set[Connection] = set()
@@ -129,6 +138,26 @@ class Peers:
                 self._workers.append(worker)
             peer.wanted.set()
         return peer
+
+    def visit(self, place: Place, name: NodeName | None = None) -> None:
+        """Connect once with a node at an address; without a name, with whoever is there.
+
+        The connection is not kept if it is idle.
+        """
+        with self._lock:
+            is_connected = name is not None and self._peer(name).connection is not None
+            if is_connected or place in self._visits or len(self._visits) >= VISITS_MOST:
+                return
+            self._visits.add(place)
+        self._threads.start(lambda: self._visit(place, name), f"australis-visit-{place[0]}:{place[1]}")
+
+    def release(self, name: NodeName) -> None:
+        """Keep a connection with a node no longer than it is used."""
+        with self._lock:
+            peer = self._peer(name)
+            wanted, peer.wanted = peer.wanted, None
+        if wanted is not None:
+            wanted.set()
 
     def peer(self, name: NodeName) -> Peer:
         """A node by its name, whether or not it is connected."""
@@ -164,7 +193,7 @@ class Peers:
         """Dial a node whenever it is not connected."""
         wait_s, wanted = FIRST_S, peer.wanted
         assert wanted is not None
-        while not self._ended.is_set():
+        while not self._ended.is_set() and peer.wanted is wanted:
             wanted.clear()
             if peer.connection is not None:
                 # Set when it ends.
@@ -172,7 +201,8 @@ class Peers:
                 wait_s = FIRST_S
                 continue
             try:
-                self._dial(peer)
+                assert peer.place is not None
+                self._dial(peer.place, peer.name)
                 # Set when it is welcome, or ends before.
                 wanted.wait(HANDSHAKE_S)
             except (AustralisError, OSError) as error:
@@ -182,18 +212,28 @@ class Peers:
                 self._ended.wait(wait_s)
                 wait_s = min(2 * wait_s, LONGEST_S)
 
-    def _dial(self, peer: Peer) -> None:
-        assert peer.place is not None
+    def _visit(self, place: Place, name: NodeName | None) -> None:
         try:
-            bare = socket.create_connection(peer.place, HANDSHAKE_S)
+            self._dial(place, name)
+        except (AustralisError, OSError) as error:
+            _log.debug("nobody is met at %s:%d: %s", *place, error)
+            if name is not None:
+                self.peer(name).problem = str(error)
+        finally:
+            with self._lock:
+                self._visits.discard(place)
+
+    def _dial(self, place: Place, name: NodeName | None) -> None:
+        try:
+            bare = socket.create_connection(place, HANDSHAKE_S)
         except OSError as error:
-            host, port = peer.place
-            raise ClusterError(Problem(str(peer.name), f"{host}:{port}: {error}", "a node there")) from error
+            host, port = place
+            raise ClusterError(Problem(str(name or ""), f"{host}:{port}: {error}", "a node there")) from error
         try:
             secured = Secured(bare, self._credentials, self._threads, dials=True)
-            if secured.peer != peer.name:
+            if name is not None and secured.peer != name:
                 what = f"the node there is {secured.peer}"
-                raise ClusterError(Problem(str(peer.name), what, "its address"))
+                raise ClusterError(Problem(str(name), what, "its address"))
         except BaseException:
             bare.close()
             raise
@@ -290,5 +330,13 @@ class Peers:
             for each in found:
                 if each.silent_s > self._silent_s:
                     each.close(f"nothing was heard for {self._silent_s:g} s")
+                elif self._is_over(each):
+                    each.close(UNUSED)
                 else:
                     each.beat()
+
+    def _is_over(self, connection: Connection) -> bool:
+        """Whether nobody needs a connection; the side that has dialled decides, so that not both do."""
+        if not connection.is_dialler or connection.idle_s < self._idle_s:
+            return False
+        return self.peer(connection.peer).wanted is None and not self._is_busy(connection)

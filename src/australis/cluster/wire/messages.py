@@ -36,6 +36,8 @@ class Refused(StrEnum):
     """The writer is an earlier one than the reader has heard."""
     INPUT = "input"
     """The reader's input is gone, or does not take the tuples."""
+    MOVED = "moved"
+    """The output is at another node now."""
     TOO_MANY = "too_many"
     STOPPED = "stopped"
 
@@ -113,6 +115,8 @@ class Refusal(Value, frozen=True):
     link: LinkNumber
     code: Refused
     why: Annotated[str, msgspec.Meta(max_length=2000)]
+    moved: Annotated[str, msgspec.Meta(max_length=255)] = ""
+    """The node that has the output now, as far as the sender knows."""
 
 
 class Close(Value, frozen=True):
