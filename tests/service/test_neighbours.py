@@ -164,3 +164,50 @@ def test_a_network_is_deployed_on_several_nodes_and_moved(
     refused = place(fast="lab/b")
     assert refused.exit_code == 1
     assert "127.0.0.1:9" in refused.stderr
+
+
+def test_nodes_and_names_are_found_by_commands(served: Served) -> None:
+    a = served.start("lab/a")
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]})
+    deploy(b)
+    url = str(b.base_url)
+    until(lambda: len(json.loads(australis("nodes", "--node", url, "--json").stdout)) == 2)
+    shown = australis("nodes", "--node", url).stdout
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == ["lab/a", "lab/b"]
+    assert shown.count("alive") == 2
+    assert shown.count("this node") == 1
+
+    def nodes_with(name: str) -> list[str]:
+        return [
+            each["node"]
+            for each in json.loads(australis("where", name, "--node", url, "--json").stdout)["places"]
+        ]
+
+    until(lambda: nodes_with("lab/fast") == ["lab/a", "lab/b"])
+    assert "car int not null" in australis("where", "lab/fast", "--node", url).stdout
+    assert australis("where", "lab/none", "--node", url).exit_code == 1
+    found = australis("find", "lab/f*", "--node", url).stdout
+    assert [line.split() for line in found.splitlines()[2:]] == [
+        ["lab/fast", "lab/a", "stream"],
+        ["lab/fast", "lab/b", "stream"],
+    ]
+
+
+def test_a_link_by_name_is_drawn_in_the_network(served: Served) -> None:
+    a = served.start("lab/a")
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]}, inputs={"speeds": "lab/fast"})
+    other = network()
+    other["outputs"] = {"seen": {"from": "speeds"}}
+    assert b.put("/v1/network", json={"network": other}).is_success
+    push(a, (1, 90), (2, 40))
+    until(lambda: cars(b, "seen") == [1])
+
+
+def test_a_service_without_others_says_so(tmp_path: Path) -> None:
+    settings = ServiceSettings(node=NodeSection(root=str(tmp_path / "root"), runner="light[1]"))
+    with running_service(settings) as client:
+        refused = australis("nodes", "--node", str(client.base_url))
+        assert refused.exit_code == 1
+        assert "this node is not among others" in refused.stderr

@@ -228,6 +228,21 @@ class Observations:
         return listed((yield Request.of("GET", "/v1/search", q=text, kind=kind)).json(), "found")
 
     @operation
+    def members(self) -> Steps[list[dict[str, Any]]]:
+        """The nodes that this one knows: name, address, and whether it is alive."""
+        return listed((yield Request.of("GET", "/v1/cluster/members")).json(), "members")
+
+    @operation
+    def where(self, name: str) -> Steps[dict[str, Any]]:
+        """The nodes that have what a name, PARTICIPANT/NAME, stands for."""
+        return _object((yield Request.of("GET", "/v1/cluster/where", name=name)))
+
+    @operation
+    def find(self, pattern: str) -> Steps[dict[str, Any]]:
+        """The names that match a pattern, and whether all nodes have answered."""
+        return _object((yield Request.of("GET", "/v1/cluster/find", pattern=pattern)))
+
+    @operation
     def quarantine(self, limit: int | None = None) -> Steps[list[dict[str, Any]]]:
         """The tuples that could not be processed, with the reasons."""
         return listed((yield Request.of("GET", "/v1/quarantine", limit=limit)).json(), "tuples")

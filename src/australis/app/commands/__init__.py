@@ -26,6 +26,9 @@ COMMANDS = {
     "serve": "Run a node as a service: HTTP, Flight, metrics.",
     "token": "Make, list and revoke the tokens of a service.",
     "identity": "Make and sign the certificates by which nodes know each other.",
+    "nodes": "List the nodes that a node knows, and which are alive.",
+    "where": "Say which node has what a name stands for.",
+    "find": "List the names that match a pattern.",
     "simulate": "Compare distributed policies with the papers' numbers.",
     "demo": "Watch a network find intruders in a stream of connections.",
 }

@@ -101,6 +101,14 @@ def take_node(values: dict[str, Any]) -> NodeAddress | None:
     return NodeAddress(Place.of(url, _token_of(file), ca))
 
 
+def take_asked_node(values: dict[str, Any]) -> NodeAddress:
+    """Take a node's address out of the options of a command that cannot do without one."""
+    address = take_node(values)
+    if address is None:
+        raise click.UsageError(f"Missing option '--node' (or set {NODE}).")
+    return address
+
+
 def take_places(values: dict[str, Any], urls: Mapping[str, str]) -> dict[str, NodeAddress]:
     """Nodes by name, each with the token and the certificates that are given for all of them."""
     if named := [name for name in ("root", "node") if is_by_hand(name)]:

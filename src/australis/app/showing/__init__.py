@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from australis.app.showing import statistics_tables
     from australis.app.showing.capacity import show_capacity
     from australis.app.showing.losses import Loss, losses_between
-    from australis.app.showing.number_tables import print_table
+    from australis.app.showing.number_tables import print_columns, print_table
     from australis.app.showing.physical_plan import physical_plan_of, physical_tree
     from australis.app.showing.progress import ProgressSample, announce, draw_live
     from australis.app.showing.run_losses import OutputResult, RunLosses, result_lines
@@ -26,7 +26,7 @@ else:
                 "Loss",
                 "losses_between",
             ),
-            "number_tables": ("print_table",),
+            "number_tables": ("print_columns", "print_table"),
             "physical_plan": (
                 "physical_plan_of",
                 "physical_tree",
@@ -58,6 +58,7 @@ __all__ = [
     "losses_between",
     "physical_plan_of",
     "physical_tree",
+    "print_columns",
     "print_table",
     "result_lines",
     "show_capacity",

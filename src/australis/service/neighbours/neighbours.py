@@ -9,7 +9,7 @@ from australis.algebra.network import Network
 from australis.cluster import Cluster, ClusterStatus
 from australis.cluster.identity import Credentials
 from australis.engine import Node
-from australis.errors import AustralisError
+from australis.errors import AustralisError, ErrorCode, Problem, ServiceError
 from australis.service.settings import ClusterSettings, place_of
 
 _log = logging.getLogger(__name__)
@@ -49,6 +49,16 @@ class Neighbours:
         """How it stands with other nodes; None if there are none."""
         with self._lock:
             return None if self._cluster is None else self._cluster.status()
+
+    @property
+    def cluster(self) -> Cluster:
+        """The node among the others."""
+        with self._lock:
+            if self._cluster is None:
+                expected = "cluster.identity in the settings, and a network"
+                problem = Problem("cluster", "this node is not among others", expected)
+                raise ServiceError(ErrorCode.CONFLICT, problem)
+            return self._cluster
 
     def _open(self, node: Node, credentials: Credentials) -> None:
         cluster = Cluster(node, credentials, listen=self._listen, offers=self._settings.offers)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
+from australis.cluster import Cluster
+from australis.errors import ClusterError, ErrorCode, ServiceError
+from australis.service.host import Host
 from australis.service.http.context import TheHost, Viewer
 from australis.service.http.errors import documented
 
@@ -84,3 +90,101 @@ def cluster(host: TheHost, caller: Viewer) -> ClusterState:
         links_out=[LinkOut.model_validate(vars(each)) for each in found.links_out],
         refused=dict(found.refused),
     )
+
+
+class MemberOfCluster(BaseModel):
+    """A node, as all nodes tell each other."""
+
+    name: str
+    address: str
+    """Where it says that it is."""
+    state: str
+    """alive, suspect or dead."""
+    is_here: bool
+    """Whether it is the one that answers."""
+
+
+class MemberList(BaseModel):
+    """All nodes that are known, by name."""
+
+    members: list[MemberOfCluster]
+
+
+class NamePlace(BaseModel):
+    """A node that has what a name stands for."""
+
+    node: str
+    kind: str
+    """query, stream or piece."""
+    detail: str
+    """The schema of a stream."""
+    address: str
+    """Where the node is; empty if that is not known."""
+    state: str | None
+    """What is believed of the node; null if it is not known."""
+
+
+class NameFound(BaseModel):
+    """Who has a name."""
+
+    name: str
+    places: list[NamePlace]
+    """Nodes that are alive first; none if nobody has the name."""
+    hops: int
+    """How many nodes the question passed; 0 if the answer was here."""
+
+
+class NameListed(BaseModel):
+    """A name, and a node that has it."""
+
+    name: str
+    node: str
+    kind: str
+
+
+class NameList(BaseModel):
+    """The names that match a pattern."""
+
+    names: list[NameListed]
+    is_whole: bool
+    """Whether all nodes that are alive have answered."""
+
+
+_FEW = documented(ErrorCode.CONFLICT, ErrorCode.INVALID_REQUEST)
+
+
+@router.get("/cluster/members", responses=_FEW)
+def members(host: TheHost, caller: Viewer) -> MemberList:
+    """All nodes that are known, whether or not there is a connection with them."""
+    found = _asked(host, lambda cluster: cluster.members())
+    return MemberList(members=[MemberOfCluster.model_validate(vars(each)) for each in found])
+
+
+@router.get("/cluster/where", responses=_FEW)
+def where(
+    host: TheHost, caller: Viewer, name: Annotated[str, Query(min_length=1, max_length=255)]
+) -> NameFound:
+    """The nodes that have what a name, PARTICIPANT/NAME, stands for."""
+    found = _asked(host, lambda cluster: cluster.where(name))
+    places = [NamePlace.model_validate(vars(each)) for each in found.places]
+    return NameFound(name=found.name, places=places, hops=found.hops)
+
+
+@router.get("/cluster/find", responses=_FEW)
+def find(
+    host: TheHost, caller: Viewer, pattern: Annotated[str, Query(min_length=1, max_length=100)]
+) -> NameList:
+    """The names that match a pattern: those of this participant, and those that others make public."""
+    found = _asked(host, lambda cluster: cluster.find(pattern))
+    names = [NameListed.model_validate(vars(each)) for each in found.names]
+    return NameList(names=names, is_whole=found.is_whole)
+
+
+_Answer = TypeVar("_Answer")
+
+
+def _asked(host: Host, ask: Callable[[Cluster], _Answer]) -> _Answer:
+    try:
+        return ask(host.neighbours.cluster)
+    except ClusterError as error:
+        raise ServiceError(ErrorCode.CONFLICT, error.problem) from error
