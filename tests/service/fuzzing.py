@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from tests.waiting import until
 
 HERE = Path(__file__).parent
 NETWORK = HERE / "fuzzed_network.yaml"
@@ -112,6 +113,7 @@ def service(folder: Path) -> Iterator[httpx.Client]:
             url = json.loads(process.stdout.readline())["url"]
             headers = {"Authorization": f"Bearer {token['token']}"}
             with httpx.Client(base_url=url, timeout=60, headers=headers) as client:
+                until(lambda: client.get("/readyz").is_success)
                 prepare(client)
                 yield client
         finally:

@@ -19,6 +19,7 @@ from australis.client.place import Place
 from australis.client.reading import Following, Missed
 from australis.client.retries import Attempts, Backoff, Unreachable
 from australis.client.streams import ROWS_OF_PAGE, Observations, Streams
+from australis.client.trust import check_trust
 from australis.client.tuples import Receipt, as_table, batches
 from australis.client.volume import Hanging, Piece, Volume
 from australis.client.wire import Answer, Request, Result, Steps
@@ -171,6 +172,7 @@ class Client(Networks, Streams, Observations):
                 content=request.content,
             )
         except httpx.TransportError as error:
+            check_trust(self.place, error)
             return gone(error)
         return Answer(found.status_code, {k.lower(): v for k, v in found.headers.items()}, found.content)
 
