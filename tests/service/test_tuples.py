@@ -190,6 +190,27 @@ def test_sockets_follow_and_consumers_go_on_where_they_acknowledged(client: http
         assert [row["k"] for row in json.loads(own.recv(60))["tuples"]] == [3]
 
 
+def test_consumers_are_seen_without_making_any(client: httpx.Client) -> None:
+    post(client, b'{"k": 1}\n{"k": 2}\n', "application/x-ndjson")
+    read(client, 2, params={"from": 0})
+    rows = client.get("/v1/outputs/out/tuples").json()
+    place = "/v1/outputs/out/consumers"
+    assert client.get(place).json() == {"consumers": []}
+    for _ in range(2):
+        unknown = client.get(f"{place}/me")
+        assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "not_found")
+    assert client.post(f"{place}/me").json() == {"seq": 0, "position": None}
+    assert client.put(f"{place}/me", json={"seq": rows[0]["#seq"] + 1}).status_code == 200
+    me = client.get(f"{place}/me").json()
+    assert (me["name"], me["seq"]) == ("me", rows[0]["#seq"] + 1)
+    assert me["behind"] >= 1
+    assert client.get(place).json() == {"consumers": [me]}
+    assert client.put(f"{place}/me", json={"seq": False}).status_code == 400
+    assert client.delete(f"{place}/me").json() == {"removed": True}
+    assert client.get(place).json() == {"consumers": []}
+    assert client.get("/v1/outputs/nowhere/consumers").status_code == 404
+
+
 @pytest.mark.parametrize(
     "message", ["", "[" * 100_000, '{"acknowledge": true}', '{"acknowledge": 1e9}', b"\xff\0"]
 )

@@ -144,14 +144,18 @@ class Streams:
         return listed((yield Request.of("GET", "/v1/points")).json(), "points")
 
     @operation
+    def consumers(self, output: str) -> Steps[list[dict[str, Any]]]:
+        """The consumers of an output, and how far they are behind."""
+        told = (yield Request.of("GET", f"/v1/outputs/{quote(output, safe='')}/consumers")).json()
+        return listed(told, "consumers")
+
+    @operation
     def consumer(self, consumer: str, output: str) -> Steps[tuple[int, str | None]]:
-        """How far a consumer has come: the number after its last tuple, and its own note of it."""
-        try:
-            told = (yield Request.of("GET", _consumer(output, consumer))).json()
-        except ServiceError as error:
-            if error.code is ErrorCode.NOT_FOUND and "consumer" in str(error):
-                return 0, None
-            raise
+        """How far a consumer has come: the number after its last tuple, and its own note of it.
+
+        For one that was not known, the node keeps tuples from now on.
+        """
+        told = (yield Request.of("POST", _consumer(output, consumer))).json()
         return int(told["seq"]), told.get("position")
 
     @operation

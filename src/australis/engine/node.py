@@ -610,6 +610,10 @@ class Node:
         """How far a consumer has come: the number after its last tuple, and its own note of it."""
         return self._deployed.subscriptions.consumer(consumer, output)
 
+    def consumers(self, output: str) -> dict[str, tuple[int, int]]:
+        """The consumers of an output: the number after the last tuple of each, and how far it is behind."""
+        return self._deployed.subscriptions.consumers(output)
+
     def acknowledge(self, consumer: str, output: str, seq: int, position: str | None = None) -> None:
         """Acknowledge all tuples of a consumer before a number; what nobody needs any more is deleted.
 

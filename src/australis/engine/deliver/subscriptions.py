@@ -151,6 +151,13 @@ class Subscriptions:
             self.acknowledge(consumer, output, 0)
         return known or (0, None)
 
+    def consumers(self, output: str) -> dict[str, tuple[int, int]]:
+        """The consumers of an output: the number after the last tuple of each, and how far it is behind."""
+        queues = self._ledger.queues
+        end = queues.arc_end(arc_of(queues, output))
+        known = ((name, seq) for (name, of), seq in queues.consumers.items() if of == output)
+        return {name: (seq, max(0, end - seq)) for name, seq in sorted(known)}
+
     def acknowledge(
         self, consumer: str, output: str, seq: int, position: str | None = None, life: int | None = None
     ) -> None:

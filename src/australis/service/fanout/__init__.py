@@ -6,8 +6,18 @@ numbers it has missed. A subscriber that is slow or stands still costs the other
 
 from australis.service.fanout.audience import Audience, Readership, Way
 from australis.service.fanout.encoding import columns_of, json_array
-from australis.service.fanout.fanout import Fanout
+from australis.service.fanout.fanout import CONSUMER, Fanout
 from australis.service.fanout.piece import Piece
 from australis.service.fanout.subscriber import Subscriber
 
-__all__ = ["Audience", "Fanout", "Piece", "Readership", "Subscriber", "Way", "columns_of", "json_array"]
+__all__ = [
+    "CONSUMER",
+    "Audience",
+    "Fanout",
+    "Piece",
+    "Readership",
+    "Subscriber",
+    "Way",
+    "columns_of",
+    "json_array",
+]

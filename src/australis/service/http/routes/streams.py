@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path
 from pydantic import BaseModel, Field
 
-from australis.errors import ErrorCode
-from australis.service.host import inputs, one, outputs
-from australis.service.http.context import Operator, Pusher, TheHost
+from australis.errors import ErrorCode, Problem, ServiceError
+from australis.service.fanout import CONSUMER as WINDOW
+from australis.service.host import Host, inputs, one, outputs
+from australis.service.http.context import Operator, Pusher, TheHost, Viewer
 from australis.service.http.errors import documented
 
 router = APIRouter(prefix="/v1", tags=["streams"])
@@ -56,7 +57,7 @@ def refresh(host: TheHost, caller: Operator, name: str) -> LogEnd:
 ConsumerName = Annotated[str, Path(min_length=1, max_length=200)]
 
 
-class ConsumerPosition(BaseModel, extra="forbid"):
+class ConsumerPosition(BaseModel, extra="forbid", strict=True):
     """How far a consumer has read an output."""
 
     seq: int = Field(ge=0, le=1 << 62)
@@ -65,15 +66,55 @@ class ConsumerPosition(BaseModel, extra="forbid"):
     """Its own note of it."""
 
 
+class Consumer(BaseModel):
+    """A consumer of an output, for which the output keeps what it has not acknowledged."""
+
+    name: str
+    seq: int
+    """The number after its last tuple."""
+    behind: int
+    """How many numbers of the log it is behind what the output has."""
+
+
+class ConsumerList(BaseModel):
+    """The consumers of an output."""
+
+    consumers: list[Consumer]
+
+
 class Forgotten(BaseModel):
     """Whether a consumer is forgotten."""
 
     removed: bool
 
 
+@router.get("/outputs/{name}/consumers", responses=_ANSWERS)
+def consumers(host: TheHost, caller: Viewer, name: str) -> ConsumerList:
+    """The consumers of an output, and how far they are behind."""
+    return ConsumerList(consumers=_consumers(host, name))
+
+
 @router.get("/outputs/{name}/consumers/{consumer}", responses=_ANSWERS)
+def consumer_seen(host: TheHost, caller: Viewer, name: str, consumer: ConsumerName) -> Consumer:
+    """How far a consumer has come; nothing is changed by this."""
+    found = _consumers(host, name)
+    for each in found:
+        if each.name == consumer:
+            return each
+    known = ", ".join(each.name for each in found) or "none"
+    problem = Problem(name, f"has no consumer {consumer!r}", f"one of {known}; POST makes one")
+    raise ServiceError(ErrorCode.NOT_FOUND, problem)
+
+
+def _consumers(host: Host, name: str) -> list[Consumer]:
+    one(outputs(host), "output", name)
+    found = host.deployed.consumers(name).items()
+    return [Consumer(name=each, seq=seq, behind=behind) for each, (seq, behind) in found if each != WINDOW]
+
+
+@router.post("/outputs/{name}/consumers/{consumer}", responses=_ANSWERS)
 def consumer_position(host: TheHost, caller: Pusher, name: str, consumer: ConsumerName) -> ConsumerPosition:
-    """How far a consumer has come; for one that was not known, tuples are kept from now on."""
+    """How far a consumer has come, and its note; for one that was not known, tuples are kept from now on."""
     one(outputs(host), "output", name)
     seq, position = host.deployed.consumer(consumer, name)
     return ConsumerPosition(seq=seq, position=position)
