@@ -134,6 +134,17 @@ def test_a_quote_that_is_never_closed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert refusal(path).startswith("the record in line 3 does not end within")
 
 
+def test_a_row_of_another_length_that_is_not_utf8_spoils_no_other(tmp_path: Path) -> None:
+    body = b"sid,time,pos,name\n1,1,1,\xc3\xa9\n2,2,2,\xff,x\n\xfe\n3,3,3,\xff\n4,4,4,\n"
+    batch = read(csv_file(tmp_path, body))
+    assert [(row["sid"], row["name"]) for row in batch.table.to_pylist()] == [(1, "é"), (4, None)]
+    assert reasons(batch) == [
+        "reports.csv, line 3: has 5 fields, expected 4",
+        "reports.csv, line 4: has 1 field, expected 4",
+        "reports.csv, line 5: attribute name is not UTF-8",
+    ]
+
+
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     batch = read(csv_file(tmp_path, b"sid,time,pos,name\n1,1,1,J\xfcrgen\n2,2,2,Zo\xc3\xab\n"))
     assert reasons(batch) == ["reports.csv, line 2: attribute name is not UTF-8"]

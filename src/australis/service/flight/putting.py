@@ -13,7 +13,7 @@ from pyarrow import flight
 
 from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.flight.errors import refusal
-from australis.service.host import Host, push
+from australis.service.host import Host, check_size, push
 from australis.service.tracing import Span
 
 UNDER_WAY_BYTES = 32 << 20
@@ -165,7 +165,9 @@ def _checked(batch: pa.RecordBatch | None, bytes_most: int) -> pa.Table:
         what = f"is damaged: {error}"
         problem = Problem("batch", what, "Arrow data as it was made")
         raise ServiceError(ErrorCode.INVALID_TUPLES, problem) from None
-    return pa.Table.from_batches([batch])
+    table = pa.Table.from_batches([batch])
+    check_size("batch", table, bytes_most)
+    return table
 
 
 def refused(error: Exception) -> flight.FlightError:

@@ -25,9 +25,11 @@ from australis.service.host.plain import moment, plain
 from australis.service.host.pushing import push
 from australis.service.host.reading import boxes, inputs, network_of_host, one, outputs, points, quarantine
 from australis.service.host.search import Kind, search
+from australis.service.host.sizes import EXPANDS_MOST, check_size, too_large
 from australis.service.host.state import State
 
 __all__ = [
+    "EXPANDS_MOST",
     "Host",
     "Kind",
     "Operation",
@@ -38,6 +40,7 @@ __all__ = [
     "Wanted",
     "admitted",
     "boxes",
+    "check_size",
     "compare",
     "detach",
     "inputs",
@@ -58,4 +61,5 @@ __all__ = [
     "start_deploy",
     "start_remove",
     "step",
+    "too_large",
 ]

@@ -95,7 +95,7 @@ class DelimitedReader(TextReader):
         rejected = self._rejected(self._records(block), faults, texts.num_rows)
         return Batch(without(table, faults), rejected)
 
-    def _options(self, delimiter: str) -> tuple[pacsv.ParseOptions, pacsv.ConvertOptions]:
+    def _options(self, delimiter: str, *, is_text: bool) -> tuple[pacsv.ParseOptions, pacsv.ConvertOptions]:
         """Read all columns as bytes; an empty field without quotes is NULL."""
         dialect, columns = self._layout.dialect, list(self._layout.columns)
         parsing = pacsv.ParseOptions(
@@ -109,7 +109,7 @@ class DelimitedReader(TextReader):
         conversion = pacsv.ConvertOptions(
             include_columns=list(wanted),
             column_types=wanted,
-            null_values=["", *dialect.nulls],
+            null_values=["", *(dialect.nulls if is_text else map(_in_latin, dialect.nulls))],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         )
@@ -124,15 +124,20 @@ class DelimitedReader(TextReader):
         columns = list(self._layout.columns)
         if self._layout.skips_empty_lines and not block.data.strip(b"\r\n"):
             return pa.table({name: pa.array([], pa.binary()) for name in self._schema.names})
-        parsing, conversion = self._options(block.delimiter)
+        # Arrow cannot show a ragged row that is not UTF-8, and gives up; as Latin-1 all bytes are texts.
+        is_text = _is_utf8(block.data)
+        parsing, conversion = self._options(block.delimiter, is_text=is_text)
         names = [str(index) for index in range(len(columns))]
-        whole = pacsv.ReadOptions(column_names=names, block_size=len(block.data) + 1)
+        data = block.data if is_text else block.data.decode("latin-1").encode()
+        whole = pacsv.ReadOptions(column_names=names, block_size=len(data) + 1)
         try:
-            texts = pacsv.read_csv(pa.BufferReader(block.data), whole, parsing, conversion)
+            texts = pacsv.read_csv(pa.BufferReader(data), whole, parsing, conversion)
         except pa.ArrowInvalid as error:
             raise EngineError(Problem(self._path, f"is no CSV from line {block.line} on: {error}")) from None
         found = [texts[str(columns.index(self._layout.wanted[name]))] for name in self._schema.names]
-        return pa.table(found, names=list(self._schema.names))
+        return pa.table(
+            found if is_text else [_as_it_was(each) for each in found], names=list(self._schema.names)
+        )
 
     def _columns(self, texts: pa.Table) -> tuple[dict[str, pa.Array], dict[int, str]]:
         """The typed columns, and the rows that do not fit, each with the first reason."""
@@ -198,6 +203,29 @@ def csv_settings(delimiter: str, quote: str) -> dict[str, Any]:
     if quote:
         return {"delimiter": delimiter, "quotechar": quote}
     return {"delimiter": delimiter, "quoting": csv.QUOTE_NONE}
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        # Its rows are sorted out one by one.
+        return False
+    return True
+
+
+def _in_latin(text: str) -> str:
+    """How a text of UTF-8 reads as Latin-1."""
+    return text.encode().decode("latin-1")
+
+
+def _as_it_was(column: pa.ChunkedArray) -> pa.Array:
+    """A column of bytes that were read as Latin-1."""
+    values = column.to_pylist()
+    found = [None if each is None else each.decode().encode("latin-1") for each in values]
+    return pa.array(found, pa.binary())
 
 
 def _decoded(column: pa.Array) -> tuple[pa.Array, list[int]]:

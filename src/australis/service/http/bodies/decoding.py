@@ -12,6 +12,8 @@ import pyarrow as pa
 from australis.algebra.schema import Schema
 from australis.engine.files import Rejected, stream_reader
 from australis.errors import EngineError, ErrorCode, Problem, ServiceError
+from australis.service.host import EXPANDS_MOST, check_size, too_large
+from australis.service.http.bodies.compression import decompressed_bytes
 from australis.service.http.bodies.json_lines import as_lines
 
 JSON, NDJSON, CSV = "application/json", "application/x-ndjson", "text/csv"
@@ -29,12 +31,12 @@ class Decoded(NamedTuple):
     rejected: Sequence[Rejected]
 
 
-def decode(body: bytes, media_type: str, schema: Schema, timezone: str) -> Decoded:
-    """The tuples of a body in the types of an input."""
+def decode(body: bytes, media_type: str, schema: Schema, timezone: str, bytes_most: int) -> Decoded:
+    """The tuples of a body in the types of an input; `bytes_most` is the largest body."""
     kind = media_type.partition(";")[0].strip().lower()
     try:
         if kind == ARROW:
-            return Decoded(_arrow(body), ())
+            return Decoded(_arrow(body, bytes_most), ())
         if kind == JSON:
             return _lines(_as_lines(body), "jsonl", schema, timezone)
         if kind in (NDJSON, CSV):
@@ -63,14 +65,18 @@ def _as_lines(body: bytes) -> bytes:
         raise _invalid(f"is no JSON: {error}") from None
 
 
-def _arrow(body: bytes) -> pa.Table:
+def _arrow(body: bytes, bytes_most: int) -> pa.Table:
     """The batches of an Arrow stream, which are looked through: they come from elsewhere."""
     try:
+        size = decompressed_bytes(body)
+        if size > EXPANDS_MOST * bytes_most:
+            raise too_large(NAME, f"has {size:,} bytes once it is decompressed", bytes_most)
         with pa.ipc.open_stream(body) as reader:
             table = reader.read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _invalid(f"is no Arrow stream: {error}") from None
+    check_size(NAME, table, bytes_most)
     return table
 
 

@@ -12,7 +12,7 @@ from australis.engine.ledger import Key
 from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.host import Host, push
 from australis.service.http.bodies import POSTED, decode, places
-from australis.service.http.context import Pusher, TheHost
+from australis.service.http.context import Pusher, TheContext, TheHost
 from australis.service.http.errors import documented
 from australis.service.http.working import pushing
 from australis.service.tracing import Span
@@ -64,24 +64,34 @@ async def post(
     name: str,
     request: Request,
     host: TheHost,
+    context: TheContext,
     caller: Pusher,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Pushed:
     """Push tuples; with the header `Idempotency-Key` the same request may be sent again without harm."""
     body, media_type = await request.body(), request.headers.get("content-type", "")
-    span = request.state.span
-    return await pushing(lambda: _push(host, name, body, media_type, caller.name, idempotency_key, span))
+    span, most = request.state.span, context.access.limits.body_bytes
+    return await pushing(
+        lambda: _push(host, name, body, media_type, caller.name, idempotency_key, span, most)
+    )
 
 
 def _push(
-    host: Host, name: str, body: bytes, media_type: str, caller: str, key: str | None, span: Span
+    host: Host,
+    name: str,
+    body: bytes,
+    media_type: str,
+    caller: str,
+    key: str | None,
+    span: Span,
+    bytes_most: int,
 ) -> Pushed:
     network = host.deployed.network()
     if name not in network.inputs:
         hint = f"one of {', '.join(network.inputs)}"
         problem = Problem(f"{network.name}.{name}", f"there is no input {name!r}", hint)
         raise ServiceError(ErrorCode.NOT_FOUND, problem)
-    decoded = decode(body, media_type, network.inputs[name].schema, network.timezone)
+    decoded = decode(body, media_type, network.inputs[name].schema, network.timezone, bytes_most)
     made = None if key is None else Key(caller, key, _digest(name, media_type, body))
     receipt = push(host, name, decoded.table, rejected=decoded.rejected, key=made, wait_s=WAIT_S, within=span)
     return Pushed(
