@@ -242,7 +242,7 @@ def get(client: flight.FlightClient, ticket: bytes) -> None:
 def damaged(chance: random.Random) -> pa.Table:
     """A table whose texts are at places that are not there, or no texts."""
     sound = table(3)
-    offsets = chance.choice(([0, 5, 1 << 30, 7], [0, -4, 2, 3], [3, 2, 1, 0], [0, 1, 2, 3]))
+    offsets = chance.choice(([0, 1 << 30, 7, 3], [0, -4, 2, 3], [0, 3, 1, 3], [0, 1, 2, 3]))
     text = pa.py_buffer(chance.choice((b"abc", b"\xff\xfe\xfd")))
     broken = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(struct.pack("<4i", *offsets)), text])
     return sound.set_column(1, "name", broken)
