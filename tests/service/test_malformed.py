@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import random
 import socket
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -187,15 +188,22 @@ def frame(chance: random.Random) -> bytes:
     )
 
 
+def end_of(connection: socket.socket, sent: bytes) -> None:
+    """Send something as the last that comes, and wait until the service has hung up."""
+    try:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(1 << 16):
+            pass
+    except OSError as error:
+        # It may have done that before all was sent; but that it does not hang up is wrong.
+        assert error.errno in (errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE), error
+
+
 def send_frames(served: Served, chance: random.Random, seen: Counter[str]) -> None:
     for _ in range(200):
         with opened(served) as connection:
-            connection.sendall(frame(chance))
-            # What is not whole, the service waits for: it is not whole now.
-            connection.shutdown(socket.SHUT_WR)
-            with suppress(ConnectionError):
-                while connection.recv(1 << 16):
-                    pass
+            end_of(connection, frame(chance))
         seen["frame"] += 1
 
 
@@ -216,12 +224,9 @@ def send_to_flight(served: Served, chance: random.Random, seen: Counter[str]) ->
                 seen[refused(call)] += 1
     host, _, port = served.flight.removeprefix("grpc://").rpartition(":")
     for _ in range(100):
-        with socket.create_connection((host, int(port)), timeout=60) as connection, suppress(ConnectionError):
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             begin = chance.choice((b"", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
-            connection.sendall(begin + chance.randbytes(chance.randint(1, 2000)))
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(1 << 16):
-                pass
+            end_of(connection, begin + chance.randbytes(chance.randint(1, 2000)))
         seen["no gRPC"] += 1
 
 
