@@ -197,7 +197,8 @@ def end_of(connection: socket.socket, sent: bytes) -> None:
             pass
     except OSError as error:
         # It may have done that before all was sent; but that it does not hang up is wrong.
-        assert error.errno in (errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE), error
+        if error.errno not in (errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE):
+            raise
 
 
 def send_frames(served: Served, chance: random.Random, seen: Counter[str]) -> None:
