@@ -47,7 +47,11 @@ def test_a_network_is_checked_deployed_changed_and_removed(start: Callable[..., 
         node.pause()
         assert node.status()["state"] == "paused"
         assert node.step() is None
+        node.set_breakpoint("here", "pos", "pos > 50")
+        assert node.breakpoints()["here"]["where"] == "pos > 50"
+        assert node.remove_breakpoint("here")
         node.resume()
+        assert node.optimiser()["switches"] == []
         assert node.statistics()["waiting"] == 0
         assert node.operations()
         node.flush()

@@ -40,6 +40,9 @@ TABLE = {
     "GET /v1/arcs/{arc}": VIEWER,
     "GET /v1/arcs/{arc}/peek": VIEWER,
     "GET /v1/arcs/{arc}/tap": VIEWER,
+    "GET /v1/breakpoints": VIEWER,
+    "PUT /v1/breakpoints/{name}": OPERATOR,
+    "DELETE /v1/breakpoints/{name}": OPERATOR,
     "GET /v1/inputs": VIEWER,
     "GET /v1/inputs/{name}": VIEWER,
     "POST /v1/inputs/{name}/tuples": OPERATOR,
@@ -74,6 +77,7 @@ TABLE = {
     "GET /v1/quarantine": VIEWER,
     "GET /v1/statistics": VIEWER,
     "GET /v1/quality": VIEWER,
+    "GET /v1/optimiser": VIEWER,
     "GET /v1/search": VIEWER,
     "GET /v1/audit": OWNER,
 }

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from tests.service.conftest import SOLDIERS, Serve
 from tests.service.running import running_service
+from tests.waiting import until
 
 from australis.algebra.form import load, to_json
 from australis.engine import Node
@@ -149,6 +150,40 @@ def test_pause_step_and_resume(serve: Serve) -> None:
     assert client.post("/v1/network/step").json() == {"train": None}
     assert code(client.post("/v1/flush", headers=key)) == (422, "key_reused")
     assert client.post("/v1/network/resume").json() == {"state": "running"}
+
+
+def test_a_breakpoint_pauses_before_its_tuple(serve: Serve) -> None:
+    client = serve()
+    assert code(client.get("/v1/breakpoints")) == (409, "conflict")
+    deploy(client)
+    given = {"arc": "reports", "where": "pos >= 40"}
+    made = client.put("/v1/breakpoints/far", json=given).json()
+    assert made == {"name": "far", **given, "stops": 0, "stop": None, "problem": ""}
+    wrong = client.put("/v1/breakpoints/wrong", json={"arc": "reports", "where": "place > 1"})
+    assert code(wrong) == (400, "invalid_request")
+    assert wrong.json()["error"]["message"] == "unknown attribute 'place'"
+    assert code(client.put("/v1/breakpoints/wrong", json={"arc": "across"})) == (409, "conflict")
+    rows = [{"sid": sid, "time": 1, "pos": pos} for sid, pos in enumerate((31, 39, 40, 30))]
+    client.post("/v1/inputs/reports/tuples", json=rows)
+    until(lambda: bool(client.get("/v1/node").json()["state"] == "paused"))
+    (found,) = client.get("/v1/breakpoints").json()["breakpoints"]
+    assert found["stops"] == 1
+    assert {name: found["stop"]["tuple"][name] for name in ("sid", "pos")} == {"sid": 2, "pos": 40}
+    until(lambda: bool(client.get("/v1/statistics").json()["boxes"]["across"]["received"] == 2))
+    train = client.post("/v1/network/step").json()["train"]
+    assert (train["lo"], train["reads"], train["boxes"][0]) == (found["stop"]["seq"], ["reports"], "across")
+    assert client.delete("/v1/breakpoints/far").json() == {"removed": True}
+    assert client.delete("/v1/breakpoints/far").json() == {"removed": False}
+    assert client.post("/v1/network/resume").json() == {"state": "running"}
+
+
+def test_what_the_optimiser_did_is_told(tmp_path: Path) -> None:
+    settings = {"root": str(tmp_path), "runner": "light[1]", "optimise": True}
+    with running_service(ServiceSettings.model_validate({"node": settings})) as client:
+        deploy(client)
+        told = client.get("/v1/optimiser").json()
+        assert (told["enabled"], told["switches"]) == (True, [])
+        assert told["drawn"] == told["running"] == client.get("/v1/network").json()["network"]
 
 
 def test_a_query_comes_and_goes(serve: Serve) -> None:

@@ -117,6 +117,29 @@ class Networks:
         return told.get("train") if isinstance(told, dict) else None
 
     @operation
+    def set_breakpoint(self, name: str, arc: str, where: str = "true") -> Steps[None]:
+        """Pause before the train that would take a tuple of an arc that satisfies a predicate."""
+        yield Request.of("PUT", f"/v1/breakpoints/{quote(name, safe='')}", {"arc": arc, "where": where})
+
+    @operation
+    def breakpoints(self) -> Steps[dict[str, dict[str, Any]]]:
+        """The breakpoints by name: how often each has paused the node, and where it waits now."""
+        told = listed((yield Request.of("GET", "/v1/breakpoints")).json(), "breakpoints")
+        return {each["name"]: each for each in told}
+
+    @operation
+    def remove_breakpoint(self, name: str) -> Steps[bool]:
+        """Remove a breakpoint; whether there was one."""
+        answer = yield Request.of("DELETE", f"/v1/breakpoints/{quote(name, safe='')}")
+        return bool(answer.json()["removed"])
+
+    @operation
+    def optimiser(self) -> Steps[dict[str, Any]]:
+        """The network as it was deployed and as the optimiser lets it run, and what it did why."""
+        told: dict[str, Any] = (yield Request.of("GET", "/v1/optimiser")).json()
+        return told
+
+    @operation
     def operations(self) -> Steps[list[dict[str, Any]]]:
         """The long operations of the node, and how far they have come."""
         return listed((yield Request.of("GET", "/v1/operations")).json(), "operations")

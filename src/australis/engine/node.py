@@ -17,7 +17,17 @@ import pyarrow as pa
 from australis.algebra.network import Network
 from australis.engine import observe
 from australis.engine import spark as on_spark
-from australis.engine.change import Difference, Moves, Optimiser, Switch, deploy, load, redrawn, switch_to
+from australis.engine.change import (
+    Difference,
+    Moves,
+    Optimiser,
+    Rewritten,
+    Switch,
+    deploy,
+    load,
+    redrawn,
+    switch_to,
+)
 from australis.engine.clock import LogClock
 from australis.engine.control import ControlServer
 from australis.engine.deliver import ROWS_MOST, Attached, Follower, Subscription, Tap
@@ -53,7 +63,7 @@ from australis.engine.sinks import Kept
 from australis.engine.store import Home, Root, catalog_folder
 from australis.engine.tables import Keeper, Tables
 from australis.engine.threads import SYSTEM, Threads
-from australis.engine.train import Observer, Train
+from australis.engine.train import Breakpoint, Observer, Train
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.schedule import Scheduling
@@ -314,6 +324,10 @@ class Node:
             raise EngineError(Problem(self.root.uri, "does not optimise", "Node(optimise=True)"))
         return self._optimiser.cycle()
 
+    def rewritten(self) -> Rewritten:
+        """The network as it was deployed and as the optimiser lets it run, and what it did when and why."""
+        return Rewritten.of(self._switching.record, self._ledger)
+
     def recorded(self) -> Network | None:
         """The network that the root holds, as it was drawn, even before it is deployed again."""
         if self._switch is not None and not self._stopped:
@@ -474,6 +488,29 @@ class Node:
     def step(self) -> Train | None:
         """Run one train while the node is paused; None if there is nothing to do."""
         return self._deployed.loop.step()
+
+    def set_breakpoint(self, name: str, arc: str, where: str = "true") -> None:
+        """Pause before the train that would take a tuple of an arc that satisfies a predicate.
+
+        What is before that tuple runs first. `resume` continues up to the next such tuple, and `step` takes
+        it. The arc must be one on which tuples wait for trains. Nothing of it is stored: a node that is
+        opened again has no breakpoints. Ad hoc queries do not heed them.
+        """
+        loop = self._deployed.loop
+        with loop.turn:
+            loop.breakpoints.add(name, arc, where)
+
+    def breakpoints(self) -> dict[str, Breakpoint]:
+        """The breakpoints by name: how often each has paused the node, and where it waits now."""
+        loop = self._deployed.loop
+        with loop.turn:
+            return loop.breakpoints.listed()
+
+    def remove_breakpoint(self, name: str) -> bool:
+        """Remove a breakpoint; whether there was one. A node that has paused there stays paused."""
+        loop = self._deployed.loop
+        with loop.turn:
+            return loop.breakpoints.remove(name)
 
     def on_train(self, heard: Callable[[Train], None]) -> None:
         """Call `heard` after every train that is committed."""

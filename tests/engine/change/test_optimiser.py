@@ -14,7 +14,7 @@ from tests.engine.assembled import World, assembled
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.algebra.order import Order
-from australis.engine.change.optimiser import Optimiser, begun, redrawn, with_past
+from australis.engine.change.optimiser import Optimiser, Rewritten, begun, redrawn, with_past
 from australis.engine.change.switch import Switch
 from australis.engine.ledger import OPTIMISER, Ledger, Record
 from australis.engine.running import Running
@@ -67,6 +67,8 @@ def order(switch: Switch) -> list[str]:
 def test_nothing_changes_before_tuples_come(optimiser: Optimiser, switch: Switch) -> None:
     assert not optimiser.cycle()
     assert switch.record.improved is None
+    told = Rewritten.of(switch.record, optimiser._ledger)
+    assert (told.running, told.switches) == (chain(), ())
 
 
 def test_the_filter_that_lets_little_through_goes_first(
@@ -79,6 +81,8 @@ def test_the_filter_that_lets_little_through_goes_first(
     (entry,) = json.loads(running.ledger.catalog.meta(OPTIMISER) or "[]")
     assert entry["cost_after"] < entry["cost_before"]
     assert any("by_b" in line for line in entry["says"])
+    told = Rewritten.of(switch.record, running.ledger)
+    assert (told.drawn, told.running, list(told.switches)) == (chain(), switch.record.improved, [entry])
 
 
 def test_an_order_that_is_good_already_stays(running: Running, optimiser: Optimiser, switch: Switch) -> None:

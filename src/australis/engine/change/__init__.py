@@ -7,7 +7,7 @@ from australis.engine.change.deployment import check_deployable, deploy
 from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
 from australis.engine.change.moving import Moves, Parcel
-from australis.engine.change.optimiser import Optimiser, redrawn
+from australis.engine.change.optimiser import Optimiser, Rewritten, redrawn
 from australis.engine.change.switch import Switch
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Moves",
     "Optimiser",
     "Parcel",
+    "Rewritten",
     "Switch",
     "check_deployable",
     "deploy",

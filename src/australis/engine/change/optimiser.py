@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from australis.algebra.network import Network
 from australis.engine.change.box_costs import Measuring
@@ -53,6 +54,24 @@ def with_past(network: Network) -> frozenset[str]:
     """The boxes of a running network that have state, or have emitted tuples that wait for consumers."""
     delivering = {output.source.id for output in network.outputs.values()}
     return frozenset(box for box, node in network.boxes.items() if node.box.ordered or box in delivering)
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What the optimiser has made of a network."""
+
+    drawn: Network
+    """The network as it was deployed."""
+    running: Network
+    """The equal network that runs in its place; the same one if nothing was rewritten."""
+    switches: tuple[Mapping[str, Any], ...]
+    """What it did, the latest last: why, and the microseconds a tuple that it expected before and after."""
+
+    @classmethod
+    def of(cls, record: Record, ledger: Ledger) -> Rewritten:
+        """What the optimiser has made of the network of a record."""
+        known = json.loads(ledger.catalog.meta(OPTIMISER) or "[]")
+        return cls(record.network, record.improved or record.network, tuple(known))
 
 
 class Optimiser:

@@ -35,6 +35,12 @@ class Train:
     tasks: int
     run_us: int
     commit_us: int
+    boxes: tuple[str, ...] = ()
+    """The boxes that it went through, in order."""
+    reads: tuple[str, ...] = ()
+    """The arcs that it took tuples from."""
+    writes: tuple[str, ...] = ()
+    """The arcs that it put tuples on."""
 
     def __str__(self) -> str:
         """One line for a log.

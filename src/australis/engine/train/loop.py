@@ -16,14 +16,15 @@ from australis.engine.steer import Account, Steering
 from australis.engine.tables import LookupFailed, Tables
 from australis.engine.threads import Thread, Threads
 from australis.engine.train.attempts import attempt
+from australis.engine.train.breakpoints import Breakpoints
 from australis.engine.train.commit import Replaced, Train, commit_train
 from australis.engine.train.cuts import Cuts, TooMuch
 from australis.engine.train.dispatch import Dispatch, Dispatched
 from australis.engine.train.marks import idle_times
 from australis.engine.train.observing import FailedTrain, Observer
-from australis.engine.worker import Manifest, OutOfMemory, Overran, RunTrain
+from australis.engine.worker import Manifest, OutOfMemory, Overran, RunTrain, Waybill
 from australis.errors import AustralisError, EngineError, Problem
-from australis.plan.superboxes import QUARANTINE_ARC
+from australis.plan.superboxes import QUARANTINE_ARC, Superbox
 
 LOOK_AGAIN_S = 0.5
 """How long an idle node waits before it checks whether drop boxes can be withdrawn."""
@@ -67,6 +68,8 @@ class Loop:
         self.times = TrainTimes()
         self._running: list[Thread] = []
         self._cuts = Cuts()
+        self.breakpoints = Breakpoints(ledger)
+        """Where trains stop; who holds `turn` may use it."""
 
     # --- life
 
@@ -107,6 +110,7 @@ class Loop:
         """Continue, also after an error whose cause is fixed."""
         with self.turn:
             self._cuts.clear()
+            self.breakpoints.release()
         self._state.resume()
 
     def step(self) -> Train | None:
@@ -190,7 +194,7 @@ class Loop:
             self._ledger.settle()
             reader = self._ledger.enter()
             try:
-                dispatched = self._choose(self._ledger.queues, reader)
+                dispatched = self._choose(self._ledger.queues, reader, stepping=stepping)
                 if dispatched is not None and self._state.claim(
                     dispatched.members, dispatched.hi, reader, stepping=stepping
                 ):
@@ -201,7 +205,7 @@ class Loop:
                 if reader >= 0:
                     self._ledger.leave(reader)
 
-    def _choose(self, queues: Queues, reader: int) -> Dispatched | None:
+    def _choose(self, queues: Queues, reader: int, *, stepping: bool) -> Dispatched | None:
         state = self._state
         ends = state.due(queues)
         superboxes = queues.plan.superboxes
@@ -209,17 +213,36 @@ class Loop:
         choice = self._steering.decide(queues, self._clock(), free, dict(state.busy), state.held, self._train)
         if choice is None:
             return None
-        members = self._cuts.apart(queues, tuple(choice.stages))
+        members = self.breakpoints.apart(queues, self._cuts.apart(queues, tuple(choice.stages)))
         end = self._cuts.end(queues, members[0], ends[members[0]])
-        waybill, superbox = self._dispatch.make_waybill(
-            queues, members, end, choice.most, self._steering.drop_boxes_at(members[0])
-        )
+        made = self._make_waybill(queues, members, end, choice.most, stepping=stepping)
+        if made is None:
+            return None
+        waybill, superbox = made
         reason = self._cuts.reason(queues, members[0])
         if reason:
             # Nothing of what took too long is computed, and there is nothing left to cut.
             waybill = replace(waybill, set_aside=reason, limit_s=None)
         versions = tuple(queues.heads[member].version for member in members)
         return Dispatched(waybill, superbox, queues.plan, versions, reader)
+
+    def _make_waybill(
+        self, queues: Queues, members: tuple[str, ...], end: int, most: int, *, stepping: bool
+    ) -> tuple[Waybill, Superbox] | None:
+        """The waybill of a train that ends before the next breakpoint; None if the node pauses there."""
+        drop_boxes = self._steering.drop_boxes_at(members[0])
+        while True:
+            waybill, superbox = self._dispatch.make_waybill(queues, members, end, most, drop_boxes)
+            found = self.breakpoints.first(queues, superbox, waybill)
+            if found is None:
+                return waybill, superbox
+            if found.stop.seq > waybill.time_slices[0].lo:
+                end = found.stop.seq
+            else:
+                self.breakpoints.note(found, stepping=stepping)
+                if not stepping:
+                    self._state.pause()
+                    return None
 
     # --- running
 
@@ -307,7 +330,19 @@ class Loop:
         received, emitted, tasks = account.received, account.emitted, len(manifests)
         commit_us = (self._threads.ticks_ns() - began) // 1000
         self.times.note(superbox.id, (run_us + commit_us) / 1e6)
-        return Train(superbox.id, account.lo, account.hi, received, emitted, tasks, run_us, commit_us)
+        return Train(
+            superbox.id,
+            account.lo,
+            account.hi,
+            received,
+            emitted,
+            tasks,
+            run_us,
+            commit_us,
+            boxes=superbox.boxes,
+            reads=superbox.arcs,
+            writes=tuple(superbox.writes.values()),
+        )
 
     def _tell(self, train: Train) -> None:
         """Tell listeners of a train, before a drain is over."""

@@ -5,6 +5,7 @@ In: the host and the caller. Out: routers, which the application includes all; a
 
 from australis.service.http.routes import (
     arcs,
+    breakpoints,
     feeds,
     following,
     health,
@@ -28,6 +29,7 @@ ROUTERS = (
     operations.router,
     parts.router,
     arcs.router,
+    breakpoints.router,
     queries.router,
     streams.router,
     feeds.router,

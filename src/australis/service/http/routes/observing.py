@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
+from australis.algebra.form import to_json
 from australis.engine.observe import metrics_text
 from australis.errors import ErrorCode
 from australis.service.host import plain, quarantine
@@ -28,6 +29,29 @@ class DropBoxList(BaseModel):
     dropboxes: list[dict[str, Any]]
 
 
+class Rewriting(BaseModel):
+    """Once that the optimiser let another network run."""
+
+    says: list[str]
+    """What was done, and why."""
+    cost_before: float
+    """The microseconds a tuple that were expected of the network before, by what was measured."""
+    cost_after: float
+    switch_ms: float
+
+
+class OptimiserReport(BaseModel):
+    """The network before and after the optimiser."""
+
+    enabled: bool
+    drawn: dict[str, Any]
+    """The network as it was deployed."""
+    running: dict[str, Any]
+    """The equal network that runs."""
+    switches: list[Rewriting]
+    """What was done, the latest last."""
+
+
 class AuditEntries(BaseModel):
     """Who has changed what, the newest first."""
 
@@ -39,6 +63,18 @@ def statistics(host: TheHost, caller: Viewer) -> dict[str, Any]:
     """Everything that is known of boxes, queues and outputs at this moment."""
     found: dict[str, Any] = plain(host.deployed.statistics().as_dict())
     return found
+
+
+@router.get("/optimiser", responses=_SOME)
+def optimiser(host: TheHost, caller: Viewer) -> OptimiserReport:
+    """The network as it was deployed and as the optimiser lets it run, and what it did why."""
+    found = host.deployed.rewritten()
+    return OptimiserReport(
+        enabled=host.settings.optimise,
+        drawn=to_json(found.drawn),
+        running=to_json(found.running),
+        switches=[Rewriting.model_validate(dict(each)) for each in found.switches],
+    )
 
 
 @router.get("/quality", responses=_SOME)
