@@ -174,11 +174,12 @@ bench-linear: $(READY) ## measure the time per tuple over 1, 10 and 100 million 
 
 ##@ The editor (`web/`)
 
-# The packages of web/package-lock.json; npm is the machine's, or a wheel's where there is none.
+# The packages of web/package-lock.json; npm is the machine's, or a wheel's where there is none. Not `npm ci`, which newer
+# versions refuse where a registry lacks optional packages of other platforms.
 WEB_READY := web/node_modules/.complete
 
 $(WEB_READY): web/package.json web/package-lock.json scripts/npm
-	scripts/npm ci --no-audit --no-fund
+	scripts/npm install --no-save --no-audit --no-fund
 	@touch $@
 
 .PHONY: web
