@@ -22,13 +22,17 @@ KAFKA_BROKER := build/kafka/.complete
 # How many processes share the tests among them: make JOBS=1 test
 JOBS ?= 2
 
+# The editor, once it is built.
+PAGE := src/australis/service/web_static/index.html
+
 # Passed on to pytest: make test ARGS='tests/engine -k java'
 ARGS ?=
 
 ##@ Use it
 
 .PHONY: demo
-demo: $(READY) ## stream an hour of connections through the intrusion query on Spark, and see what it finds
+demo: $(READY) ## stream an hour of connections through the intrusion query on Spark, then keep a page of it open (ARGS=--no-page)
+	@if [ -t 1 ] && [ ! -e $(PAGE) ]; then $(MAKE) --no-print-directory web || echo "demo: the editor cannot be built, so its page is empty"; fi
 	$(VENV)/bin/australis demo $(ARGS)
 
 ##@ Check it

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,8 @@ from australis.algebra.form.codecs import (
     WHOLE,
     Codec,
 )
-from australis.algebra.network import ConnectionPoint, Network, Output, Ref
-from australis.algebra.quality import Quality
-from australis.app.demo.network import Beacons
+from australis.algebra.network import Network
+from australis.app.demo.network import Beacons, watched
 from australis.app.demo.network import network as demo_network
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -186,19 +185,7 @@ def networks() -> Iterator[tuple[str, Network]]:
 def shown_demo() -> Network:
     """The demo network of the first run: with short periods, graphs, and a connection point for queries."""
     beacons = Beacons(window="1 min", calls=8, deviation=0.2)
-    network = demo_network(40, 12, sources=2, period="10 s", slack="2 s", beacons=beacons)
-    delay = ((0, 1), (15, 1), (40, 0))
-    graphs = {
-        "active": Quality(delay=delay, loss=((0, 0), (1, 1)), weight=2),
-        "scans": Quality(delay=delay, loss=((0, 0), (1, 1))),
-        "beacons": Quality(delay=((0, 1), (90, 1), (180, 0))),
-    }
-    outputs = {
-        name: Output(output.source, graphs.get(name), output.description)
-        for name, output in network.outputs.items()
-    }
-    points = {"recent": ConnectionPoint(Ref("connections"), "10 min", "src")}
-    return replace(network, outputs=outputs, connection_points=points)
+    return watched(demo_network(40, 12, sources=2, period="10 s", slack="2 s", beacons=beacons))
 
 
 def golden(network: Network) -> dict[str, Any]:

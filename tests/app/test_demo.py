@@ -7,12 +7,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from tests.app.files import australis
+from tests.service.running import running_service
+from tests.waiting import until
 
 from australis.algebra.network import Network
+from australis.app.commands.demo import _keeps_page
 from australis.app.demo import agreement
 from australis.app.demo.agreement import engines_agree, results_agree
 from australis.app.demo.network import Beacons, network
+from australis.app.demo.page import Feed
 from australis.app.demo.stream import BEACON, SCANNER, connections
+from australis.service.settings import ServiceSettings
 
 
 @pytest.mark.usefixtures("spark")
@@ -29,6 +34,45 @@ def test_a_rate_that_is_none() -> None:
     answer = australis("demo", "--rate", "fast")
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert "--rate: 'fast' is no rate; expected tuples per time" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_terminal", "variable", "as_json", "keeps"),
+    [
+        (None, True, "", False, True),
+        (None, False, "", False, False),
+        (None, True, "true", False, False),
+        (None, True, "", True, False),
+        (False, True, "", False, False),
+        (True, False, "true", False, True),
+    ],
+)
+def test_the_page_is_kept_open_only_for_people(
+    wanted: bool | None,
+    is_terminal: bool,
+    variable: str,
+    as_json: bool,
+    keeps: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    monkeypatch.setenv("CI", variable)
+    assert _keeps_page(wanted, as_json=as_json) is keeps
+
+
+def test_the_page_shows_the_network_at_work() -> None:
+    settings = ServiceSettings.model_validate({"node": {"runner": "light[1]"}})
+    with running_service(settings) as client:
+        feed = Feed(2003, 300_000)
+        feed.start(str(client.base_url))
+        try:
+            until(lambda: client.get("/v1/network").status_code == 200)
+            assert client.get("/v1/network").json()["network"]["connection_points"].keys() == {"recent"}
+            until(lambda: bool(client.get("/v1/outputs/scans").json()["statistics"]["tuples"]))
+        finally:
+            feed.stop()
+        (scan,) = {row["src"] for row in client.get("/v1/outputs/scans/tuples").json()}
+        assert scan == SCANNER
 
 
 def batches(count: int) -> list[pa.Table]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from australis.app.demo.page import keep_page
     from australis.app.demo.show import Shown, stream_on_node
     from australis.app.demo.story import tell_story
 else:
     __getattr__ = lazy_exports(
         __name__,
         {
+            "page": ("keep_page",),
             "show": (
                 "Shown",
                 "stream_on_node",
@@ -24,6 +26,7 @@ else:
 
 __all__ = [
     "Shown",
+    "keep_page",
     "stream_on_node",
     "tell_story",
 ]

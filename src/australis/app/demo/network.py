@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from australis.algebra.builder import NetworkBuilder, Stream
-from australis.algebra.network import Network
+from australis.algebra.network import ConnectionPoint, Network, Output, Ref
 from australis.algebra.order import Order
 from australis.algebra.progress import Progress
+from australis.algebra.quality import Quality
 
 CONNECTIONS = {
     "time": "timestamp not null",
@@ -75,6 +76,22 @@ def network(
     _scans(connections, busy, by_source, period, services)
     _beacons(net, connections, beacons)
     return net.build()
+
+
+def watched(network: Network) -> Network:
+    """The network with graphs of quality, and with a connection point for queries: as the editor shows it."""
+    delay = ((0, 1), (15, 1), (40, 0))
+    graphs = {
+        "active": Quality(delay=delay, loss=((0, 0), (1, 1)), weight=2),
+        "scans": Quality(delay=delay, loss=((0, 0), (1, 1))),
+        "beacons": Quality(delay=((0, 1), (90, 1), (180, 0))),
+    }
+    outputs = {
+        name: Output(output.source, graphs.get(name), output.description)
+        for name, output in network.outputs.items()
+    }
+    points = {"recent": ConnectionPoint(Ref("connections"), "10 min", "src")}
+    return replace(network, outputs=outputs, connection_points=points)
 
 
 def _active(connections: Stream, order: Order, period: str, least: int) -> Stream:
