@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const TOP = join(import.meta.dirname, "..", "..");
-const PROGRAM = process.env.AUSTRALIS ?? join(TOP, ".venv", "bin", "australis");
+export const PROGRAM = process.env.AUSTRALIS ?? join(TOP, ".venv", "bin", "australis");
 
 export interface TestNode {
   url: string;

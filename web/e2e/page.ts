@@ -47,6 +47,24 @@ export async function draft(page: Page): Promise<Record<string, Record<string, R
   return page.evaluate(() => JSON.parse(localStorage.getItem("australis.draft") ?? "null")?.present.network);
 }
 
+/** The demo at work, opened by its button. */
+export async function runDemo(page: Page, url: string): Promise<void> {
+  await open(page, url);
+  await page.getByRole("button", { name: "Run the demo" }).click();
+  await expect(page.getByRole("status").first()).toContainText("running", { timeout: 90_000 });
+}
+
+/** Choose an arc by the stream that it carries, which keyboards do by the list of a box's results. */
+export async function chooseArc(page: Page, box: string, stream: string): Promise<void> {
+  await command(page, `@${box}`);
+  await page.getByTestId("inspector").getByRole("button", { name: stream, exact: true }).click();
+}
+
+/** Choose colours. */
+export async function colours(page: Page, theme: string): Promise<void> {
+  await page.getByRole("combobox", { name: "colours" }).selectOption(theme);
+}
+
 /** No finding of axe that is serious or critical. */
 export async function accessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();

@@ -3,17 +3,13 @@
 import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { serve } from "./node";
-import { command, node, open } from "./page";
+import { colours, command, node, open } from "./page";
 
 const PICTURES = join(import.meta.dirname, "..", "..", "docs", "pictures", "editor");
 
 async function take(page: Page, name: string): Promise<void> {
   await page.waitForTimeout(400);
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
-}
-
-async function colours(page: Page, theme: string): Promise<void> {
-  await page.getByRole("combobox", { name: "colours" }).selectOption(theme);
 }
 
 test("pictures of every view", async ({ page }) => {

@@ -3,13 +3,14 @@ import { useEffect, useSyncExternalStore } from "react";
 import { Inspector } from "./build/Inspector";
 import { Palette } from "./build/Palette";
 import { Canvas } from "./canvas/Canvas";
-import { emptyDocument } from "./model";
+import { emptyDocument, isBlank } from "./model";
 import { Drawer } from "./run/Drawer";
 import { Dialogs } from "./shell/Dialogs";
 import { FirstRun } from "./shell/FirstRun";
 import { Breadcrumbs, Header } from "./shell/Header";
 import { listenToKeys } from "./shell/keys";
 import { Banner, Locked, Messages } from "./shell/Notices";
+import { keepAskingBreakpoints } from "./state/breakpoints";
 import { keepChecking } from "./state/checking";
 import { keepSaving } from "./state/drafts";
 import { editor, useDocument, useEditor } from "./state/editor";
@@ -34,6 +35,7 @@ export function App({ hasDraft }: { hasDraft: boolean }) {
     const stops = [
       keepAsking(),
       keepListening(),
+      keepAskingBreakpoints(),
       keepChecking(),
       keepSaving(),
       listenToKeys(),
@@ -69,13 +71,10 @@ export function App({ hasDraft }: { hasDraft: boolean }) {
 
 function Empty() {
   const { network } = useDocument();
-  const isEmpty = [network.inputs, network.boxes, network.outputs].every(
-    (items) => Object.keys(items ?? {}).length === 0,
-  );
-  return isEmpty ? <FirstRun /> : null;
+  return isBlank(network) ? <FirstRun /> : null;
 }
 
-/** Without a draft, the page shows what runs; and it follows it as long as nothing was edited. */
+/** Without a draft, or with an empty one, the page shows what runs; and it follows it as long as nothing was edited. */
 function followDeployed(hasDraft: boolean): () => void {
   let isFirst = !hasDraft;
   const look = () => {
@@ -83,7 +82,8 @@ function followDeployed(hasDraft: boolean): () => void {
     if (!isKnown) return;
     const { origin, history } = editor();
     const isUntouched = history.past.length === 0;
-    if (deployed && isUntouched && (isFirst || (origin && origin.revision !== deployed.revision))) {
+    const isNew = isFirst || isBlank(history.present.network);
+    if (deployed && isUntouched && (isNew || (origin && origin.revision !== deployed.revision))) {
       editor().open({ ...emptyDocument(deployed.network), layout: history.present.layout }, deployed);
       editor().setMode("run");
     }

@@ -10,6 +10,7 @@ import {
   emptyDocument,
   fieldsOf,
   freePort,
+  hopsOf,
   insertedPoint,
   movedPoint,
   type Network,
@@ -27,6 +28,36 @@ import {
 } from "../src/model";
 
 const intrusion = emptyDocument(demo as unknown as Network);
+
+describe("a train on its way", () => {
+  const ways = (group: string, journey: Parameters<typeof hopsOf>[1]) =>
+    Object.fromEntries(hopsOf(viewOf(intrusion, group), journey));
+
+  it("goes from what it reads through its boxes to what it writes", () => {
+    const found = ways("", { boxes: ["a", "b"], reads: ["connections"], writes: ["b"] });
+    expect(found).toEqual({
+      "connections>box/a:0": 0,
+      "a>box/b:0": 1,
+      "b>box/near:0": 2,
+      "b>box/g:0": 2,
+      "b>output/active:0": 2,
+    });
+  });
+
+  it("goes along the superboxes that hide its boxes", () => {
+    const boxes = Object.keys(boxesOf(intrusion.network)).filter((id) => id.startsWith("beacon."));
+    const train = { boxes, reads: ["connections"], writes: ["beacon.regular"] };
+    expect(Object.values(ways("", train))).toEqual([0, 1]);
+    expect(Math.max(...Object.values(ways("beacon", train)))).toBe(boxes.length);
+  });
+
+  it("does not go along arcs of others", () => {
+    expect(ways("", { boxes: ["d"], reads: ["c"], writes: ["d"] })).toEqual({
+      "c>box/d:0": 0,
+      "d>output/clusters:0": 1,
+    });
+  });
+});
 
 describe("commands", () => {
   it("rename a box everywhere", () => {

@@ -562,6 +562,11 @@ class Node:
         """All drop boxes so far: where, with which predicate, since when, and what they shed."""
         return drop_log(self._ledger.catalog)
 
+    def arc_of(self, superbox: str, stream: str) -> str | None:
+        """The arc on which a drop box stands; None if its superbox no longer runs."""
+        known = self._ledger.plan.superboxes.get(superbox)
+        return None if known is None else known.reads.get(stream)
+
     # --- out
 
     def read(self, output: str, begin: int = 0, end: int | None = None) -> pa.Table:

@@ -155,11 +155,15 @@ def test_what_waits_can_be_looked_at_and_stays(node: Node) -> None:
     assert node.peek("x", 10_000)["k"].to_pylist() == list(range(1000))
     waiting = node.statistics().queues["x"]
     assert (waiting.waiting, waiting.oldest_us) == (1000, 0)
+    assert (waiting.due, waiting.due_oldest_us) == (1000, 0)
     assert waiting.waiting_bytes > 0
     node.resume()
     node.drain()
     assert node.peek("x").num_rows == 0
     assert node.statistics().queues["x"].waiting == 0
+    kept = [each for name, each in node.statistics().queues.items() if name != "x" and each.waiting]
+    assert kept, "an output that nobody reads keeps everything"
+    assert [(each.due, each.due_oldest_us) for each in kept] == [(0, None)] * len(kept)
 
 
 def test_a_tap_sees_some_of_what_passes(node: Node) -> None:

@@ -56,6 +56,21 @@ def test_resume_goes_on_to_the_next_such_tuple(running: Running) -> None:
     assert (found.stops, found.stop, found.problem) == (2, None, "")
 
 
+def test_a_step_goes_on_from_where_the_node_waits(running: Running) -> None:
+    running.loop.breakpoints.add("b", "s", "k >= 7")
+    running.loop.start()
+    push(running, "s", ks(1, 7, 2, 8))
+    paused(running)
+    while (train := running.loop.step()) is not None and train.superbox != "some":
+        assert stop_of(running) == ("some", 2, 7)
+    assert train is not None
+    assert (train.lo, train.hi) == (2, 4)
+    assert stop_of(running) is None
+    running.loop.resume()
+    paused(running)
+    assert stop_of(running) == ("some", 4, 8)
+
+
 def test_a_step_takes_the_tuple_alone_up_to_the_next_one(running: Running) -> None:
     running.loop.breakpoints.add("b", "s", "k >= 7")
     running.state.fail_query("q", BROKEN)

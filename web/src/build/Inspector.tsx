@@ -21,8 +21,10 @@ import {
   sourcesOf,
 } from "../model";
 import { QualityEditor } from "../quality/QualityEditor";
+import { ArcBreakpoints } from "../run/Breakpoints";
 import { BoxLive, OutputLive } from "../run/LivePart";
 import { editor, useDocument, useEditor } from "../state/editor";
+import { useMay } from "../state/node";
 import { shell } from "../state/shell";
 import { Field, NameField, Problems, TextField } from "./fields";
 import { InputEditor } from "./InputEditor";
@@ -310,21 +312,23 @@ function ArcEditor({ reference }: { reference: string }) {
     ([, point]) => point.at === reference,
   );
   const { id } = parseRef(reference);
+  const mayAttach = useMay("operator");
   return (
     <>
-      <Heading kind="filter" title={reference} type={`arc: the stream ${reference}`} />
+      <Heading kind="arc" title={reference} type={`arc: the stream ${reference}`} />
       {isRun && (
         <section className="buttons">
           <button type="button" onClick={() => shell().watch(reference)}>
             Peek and tap
           </button>
-          {points.map(([name]) => (
+          {(mayAttach ? points : []).map(([name]) => (
             <button key={name} type="button" onClick={() => shell().open({ type: "query", point: name })}>
               Query {name}
             </button>
           ))}
         </section>
       )}
+      {isRun && <ArcBreakpoints key={reference} arc={reference} />}
       <section>
         <h3>Schema</h3>
         <SchemaList schema={schemaOf(reference, schemas)} />

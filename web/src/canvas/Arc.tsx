@@ -1,8 +1,9 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
 import { fieldsOf, parseRef } from "../model";
-import type { Sample } from "../service/types";
-import { big, duration, perSecond } from "../shell/numbers";
+import type { Breakpoint, DropBox, Sample } from "../service/types";
+import { big, duration, percent, perSecond } from "../shell/numbers";
+import { HOP_MS, useStepping } from "../state/breakpoints";
 import { useEditor } from "../state/editor";
 import { useLive } from "../state/live";
 import { useShell } from "../state/shell";
@@ -12,7 +13,15 @@ export interface ArcData extends Record<string, unknown> {
   points: string[];
   crowded: boolean;
   isFirst: boolean;
+  /** Whether the stream has other arcs as well. */
+  isShared: boolean;
+  /** Where a train that travels comes along; null if none does. */
+  hop: number | null;
 }
+
+const ABOVE = 42;
+const NOTHING: DropBox[] = [];
+const NONE: Breakpoint[] = [];
 
 /** An arc with its schema while a network is built, and with its figures while it runs. */
 export const Arc = memo(function Arc({
@@ -25,7 +34,16 @@ export const Arc = memo(function Arc({
   sourcePosition,
   targetPosition,
 }: EdgeProps & { data: ArcData }) {
-  const [path, x, y] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
+  const [path, middleX, middleY] = getBezierPath({
+    sourceX,
+    sourceY,
+    targetX,
+    targetY,
+    sourcePosition,
+    targetPosition,
+  });
+  // A stream with several readers says what it says where it begins: in the middle of an arc, boxes are in the way.
+  const [x, y] = data.isShared ? [sourceX, sourceY - ABOVE] : [middleX, middleY];
   const isRun = useEditor((state) => state.mode === "run");
   const isChosen = useEditor((state) => state.arc === data.ref);
   const level = useLive((state) => (isRun && state.sample ? levelOf(data.ref, state.sample) : "calm"));
@@ -33,8 +51,18 @@ export const Arc = memo(function Arc({
   const figures = useLive((state) => (isRun && state.sample ? arcFigures(data.ref, state.sample) : ""));
   const schema = useEditor((state) => state.schemas[data.ref]);
   const labels = useShell((state) => state.labels);
+  const breakpoints = useStepping((state) => (isRun ? state.breakpoints : NONE));
+  const stops = breakpoints.filter(({ arc }) => arc === data.ref);
+  const isStop = stops.some(({ stop }) => stop !== null);
+  const drops = useLive((state) => (isRun ? state.drops : NOTHING));
+  const shed = Math.max(0, ...drops.map(({ stream, share }) => (stream === data.ref ? (share ?? 1) : 0)));
   const text = isRun ? figures : schema ? shortSchema(schema) : "";
-  const says = data.points.length > 0 || (labels && !data.crowded && text !== "") || isBottleneck;
+  const says =
+    data.points.length > 0 ||
+    stops.length > 0 ||
+    shed > 0 ||
+    (labels && !data.crowded && text !== "") ||
+    isBottleneck;
   const isShown = data.isFirst && (isChosen || says);
   return (
     <>
@@ -42,8 +70,15 @@ export const Arc = memo(function Arc({
         id={id}
         path={path}
         interactionWidth={16}
-        className={`arc ${level} ${isChosen ? "chosen" : ""} ${isBottleneck ? "bottleneck" : ""}`}
+        className={`arc ${level} ${isChosen ? "chosen" : ""} ${isBottleneck ? "bottleneck" : ""} ${data.hop === null ? "" : "travelled"} ${isStop ? "stop" : ""}`}
       />
+      {data.hop !== null && (
+        <circle
+          className="train"
+          r={7}
+          style={{ offsetPath: `path("${path}")`, animationDelay: `${data.hop * HOP_MS}ms` }}
+        />
+      )}
       {isShown && (
         <EdgeLabelRenderer>
           <div
@@ -56,6 +91,19 @@ export const Arc = memo(function Arc({
                 ◉ {point}
               </span>
             ))}
+            {stops.length > 0 && (
+              <span
+                className={`stop-sign ${isStop ? "now" : ""}`}
+                title={stops.map(({ where }) => `pauses before a tuple with ${where}`).join("\n")}
+              >
+                ● {isStop && "waits here"}
+              </span>
+            )}
+            {shed > 0 && (
+              <span className="point shed" title="a drop box sheds this share, as the node cannot keep up">
+                ▽ sheds {percent(shed)}
+              </span>
+            )}
             {isBottleneck && <span className="point bad">bottleneck</span>}
             {(labels || isChosen) && text && <span>{text}</span>}
           </div>
@@ -67,8 +115,7 @@ export const Arc = memo(function Arc({
 
 function shortSchema(schema: string): string {
   const names = fieldsOf(schema).map(([name]) => name);
-  const shown = names.slice(0, 2).join(", ");
-  return names.length > 2 ? `${shown} +${names.length - 2}` : shown;
+  return names.length > 1 ? `${names[0]} +${names.length - 1}` : (names[0] ?? "");
 }
 
 /** How busy an arc is: a queue that waits says more than a rate. */

@@ -14,7 +14,8 @@ import {
 } from "@xyflow/react";
 import { type DragEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { addAt } from "../build/adding";
-import { type ItemId, itemKey, type NodeId, parseRef, refusal, snapped, viewOf } from "../model";
+import { hopsOf, type ItemId, itemKey, type NodeId, parseRef, refusal, snapped, viewOf } from "../model";
+import { useStepping } from "../state/breakpoints";
 import { currentDocument, editor, useDocument, useEditor } from "../state/editor";
 import { useLive } from "../state/live";
 import { useMay } from "../state/node";
@@ -100,8 +101,12 @@ export function Canvas({ look, children }: { look: string; children?: ReactNode 
     });
   }, [view, rects, selection]);
 
+  const train = useStepping((state) => (isRun ? state.train : null));
   const edges: Edge<ArcData>[] = useMemo(() => {
+    const hops = train ? hopsOf(view, train) : null;
     const said = new Set<string>();
+    const count = new Map<string, number>();
+    for (const { ref } of view.edges) count.set(ref, (count.get(ref) ?? 0) + 1);
     return view.edges.map((edge) => {
       // What is said of a stream is said once, on the first of its arcs.
       const isFirst = !said.has(edge.ref);
@@ -114,10 +119,17 @@ export function Canvas({ look, children }: { look: string; children?: ReactNode 
         target: edge.to,
         targetHandle: `in${edge.inputPort}`,
         focusable: false,
-        data: { ref: edge.ref, points: edge.points, crowded: view.edges.length > LABELS_MOST, isFirst },
+        data: {
+          ref: edge.ref,
+          points: edge.points,
+          crowded: view.edges.length > LABELS_MOST,
+          isFirst,
+          isShared: count.get(edge.ref)! > 1,
+          hop: hops?.get(edge.id) ?? null,
+        },
       };
     });
-  }, [view]);
+  }, [view, train]);
 
   const onNodesChange = useCallback((changes: NodeChange<BoxFlow>[]) => {
     const chosen = new Set<string>(editor().selection);
@@ -353,7 +365,7 @@ function useCamera(rects: Map<NodeId, Rect>, flow: ReturnType<typeof useReactFlo
       const bounds = boundsOf(latest.current.values());
       if (latest.current.size === 0) return;
       const { width: wide, height: high } = size.current;
-      void flow.setViewport(getViewportForBounds(bounds, wide, high, 0.03, FIT_MOST, 0.08), { duration });
+      void flow.setViewport(getViewportForBounds(bounds, wide, high, 0.03, FIT_MOST, 0.03), { duration });
     },
     [flow],
   );

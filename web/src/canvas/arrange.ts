@@ -21,7 +21,7 @@ export async function arranged(view: View): Promise<Record<string, Position>> {
     layoutOptions: {
       "elk.algorithm": "layered",
       "elk.direction": "RIGHT",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "72",
+      "elk.layered.spacing.nodeNodeBetweenLayers": "64",
       "elk.spacing.nodeNode": "36",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",

@@ -2,10 +2,10 @@
 
 import type { EditorDocument, NodeId, Position, View, ViewNode } from "../model";
 
-export const WIDTH = 184;
+export const WIDTH = 172;
 export const ROW = 18;
 export const HEIGHT = 56;
-const COLUMN = 256;
+const COLUMN = 236;
 const LINE = 96;
 
 export function heightOf(node: Pick<ViewNode, "inputs" | "outputs">): number {

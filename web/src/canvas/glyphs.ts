@@ -23,6 +23,7 @@ const SIGNS: Record<string, string> = {
   output: "◂",
   table: "▤",
   group: "❒",
+  arc: "→",
   from: "⤶",
   to: "⤷",
 };

@@ -29,6 +29,13 @@ export const outputsOf = (network: Network) => network.outputs ?? {};
 export const pointsOf = (network: Network) => network.connection_points ?? {};
 export const groupsOf = (network: Network) => network.groups ?? {};
 
+/** Whether a network has no part yet. */
+export function isBlank(network: Network): boolean {
+  return [inputsOf(network), boxesOf(network), outputsOf(network)].every(
+    (items) => Object.keys(items).length === 0,
+  );
+}
+
 /** Every group, whether it is described or only a part of a box's id. */
 export function groupPaths(network: Network): string[] {
   const found = new Set<string>();

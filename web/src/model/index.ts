@@ -17,5 +17,6 @@ export * from "./python";
 export * from "./quality";
 export * from "./refs";
 export * from "./search";
+export * from "./travel";
 export * from "./view";
 export * from "./yaml";

@@ -1,24 +1,33 @@
 import { ApiError, api } from "../service/api";
+import type { Train } from "../service/types";
+import { duration } from "../shell/numbers";
+import { askBreakpoints, showTrain } from "../state/breakpoints";
 import { refresh, useMay, useNode } from "../state/node";
 import { shell } from "../state/shell";
 
 async function doing(what: () => Promise<unknown>, said?: string): Promise<void> {
   try {
-    const answer = await what();
+    await what();
     if (said) shell().say(said, "done");
-    else if (answer && typeof answer === "object" && "train" in answer)
-      shell().say(trainText(answer.train), "info");
-    await refresh();
+    await Promise.all([refresh(), askBreakpoints()]);
   } catch (error) {
     shell().say(error instanceof ApiError ? `${error.message} ${error.hint}` : String(error), "error");
   }
 }
 
-function trainText(train: unknown): string {
-  if (!train || typeof train !== "object") return "No train was due: nothing waits.";
-  const { superbox, boxes, tuples } = train as { superbox?: string; boxes?: string[]; tuples?: number };
-  const where = boxes?.join(" → ") ?? superbox ?? "a superbox";
-  return `A train${tuples === undefined ? "" : ` of ${tuples} tuples`} went through ${where}.`;
+/** Run one train, and show it on its way. */
+async function stepping(): Promise<void> {
+  const { train } = await api.step();
+  if (train) showTrain(train);
+  shell().say(train ? trainText(train) : "No train was due: nothing waits.");
+}
+
+const NAMED_MOST = 4;
+
+export function trainText({ boxes, received, emitted, run_us }: Train): string {
+  const shown = boxes.slice(0, NAMED_MOST).join(" → ");
+  const way = boxes.length > NAMED_MOST ? `${shown} and ${boxes.length - NAMED_MOST} more` : shown;
+  return `Train of ${received} tuples through ${way}: ${emitted} came out, in ${duration(run_us / 1000)}.`;
 }
 
 /** Pause, resume and step: nothing is dropped meanwhile. */
@@ -43,8 +52,8 @@ export function Controls() {
         </button>
       )}
       {isPaused && (
-        <button type="button" onClick={() => doing(api.step)} title="Run one train (S)">
-          ⏵❘ Step
+        <button type="button" onClick={() => doing(stepping)} title="Run one train (S)">
+          ↦ Step
         </button>
       )}
     </span>
@@ -58,5 +67,5 @@ export function togglePause(): void {
 }
 
 export function stepOnce(): void {
-  if (useNode.getState().info?.state === "paused") void doing(api.step);
+  if (useNode.getState().info?.state === "paused") void doing(stepping);
 }

@@ -1,12 +1,14 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { type ApiError, api, tuplesOf } from "../service/api";
 import type { Tuple } from "../service/types";
-import { big, percent } from "../shell/numbers";
+import { big, duration, percent } from "../shell/numbers";
 import { editor, useEditor } from "../state/editor";
-import { useLive } from "../state/live";
+import { askDrops, useLive } from "../state/live";
 import { useMay, useNode } from "../state/node";
 import { type Tab, useShell } from "../state/shell";
+import { Breakpoints } from "./Breakpoints";
 import { Charts } from "./Charts";
+import { Optimiser } from "./Optimiser";
 import { Queries } from "./Queries";
 import { Tuples } from "./Tuples";
 import { TupleTable } from "./TupleTable";
@@ -25,7 +27,9 @@ export function Drawer() {
           ["charts", "Charts"],
           ["tuples", "Tuples"],
           ["queries", "Queries"],
+          ["breakpoints", "Breakpoints"],
           ["dropboxes", "Drop boxes"],
+          ["optimiser", "Optimiser"],
           ["quarantine", "Quarantine"],
           ...(isOwner ? [["events", "Events"] as [Tab, string]] : []),
         ] as [Tab, string][])
@@ -76,6 +80,8 @@ const CONTENT: Record<Tab, () => ReactNode> = {
   charts: () => <Charts />,
   tuples: () => <Tuples />,
   queries: () => <Queries />,
+  breakpoints: () => <Breakpoints />,
+  optimiser: () => <Optimiser />,
   dropboxes: () => <DropBoxes />,
   quarantine: () => <Asked ask={() => api.quarantine()} empty="No tuple is in quarantine." />,
   events: () => <Events />,
@@ -105,7 +111,10 @@ function ProblemList() {
 }
 
 function DropBoxes() {
-  const boxes = useLive((state) => state.drops);
+  const drops = useLive((state) => state.drops);
+  const withdrawn = useLive((state) => state.withdrawn);
+  useEffect(() => void askDrops(), []);
+  const boxes = [...drops, ...withdrawn];
   if (boxes.length === 0)
     return (
       <p className="empty">
@@ -116,7 +125,7 @@ function DropBoxes() {
     <table>
       <thead>
         <tr>
-          {["stream", "share", "where", "arrived", "shed"].map((name) => (
+          {["stream", "share", "where", "arrived", "shed", "in place"].map((name) => (
             <th key={name} scope="col">
               {name}
             </th>
@@ -125,7 +134,7 @@ function DropBoxes() {
       </thead>
       <tbody>
         {boxes.map((each) => (
-          <tr key={`${each.stream} ${each.where} ${each.since}`}>
+          <tr key={each.number} className={each.until === null ? "" : "past"}>
             <td>
               <button type="button" className="link mono" onClick={() => editor().selectArc(each.stream)}>
                 {each.stream}
@@ -135,6 +144,13 @@ function DropBoxes() {
             <td className="mono">{each.where || "at random"}</td>
             <td>{big(each.arrived)}</td>
             <td>{big(each.shed)}</td>
+            <td>
+              {each.until === null
+                ? "now"
+                : each.since === null
+                  ? ""
+                  : `for ${duration((each.until - each.since) / 1000)}`}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { fieldsOf, type Network, parseText, writeYaml } from "../model";
 import { ApiError, api } from "../service/api";
 import type { Attached } from "../service/types";
-import { editor, useDocument } from "../state/editor";
+import { useDocument } from "../state/editor";
 import { useMay } from "../state/node";
 import { shell } from "../state/shell";
 import { Followed } from "./Tuples";
@@ -81,17 +81,16 @@ export function queryNetwork(point: string, schema: string): Network {
   };
 }
 
-/** The schema of what a connection point has. */
-function schemaAt(point: string): string {
-  const { schemas, history } = editor();
-  const at = history.present.network.connection_points?.[point]?.at ?? "";
-  return schemas[at] ?? "";
-}
-
 export function QueryDialog({ point, onClose }: { point: string; onClose(): void }) {
   const [name, setName] = useState("query");
-  const [text, setText] = useState(() => writeYaml(queryNetwork(point, schemaAt(point))));
+  const [text, setText] = useState("");
   const [failure, setFailure] = useState("");
+  useEffect(() => {
+    api.point(point).then(
+      ({ schema }) => setText((typed) => typed || writeYaml(queryNetwork(point, schema))),
+      (error: ApiError) => setFailure(error.message),
+    );
+  }, [point]);
   const attach = async () => {
     try {
       await api.attach(name, parseText(text) as Network);

@@ -1,7 +1,17 @@
 // Calls of the node's HTTP API. Every failure is an ApiError with what failed and what to try.
 
 import type { Network } from "../model";
-import type { Attached, Checked, Deployed, Difference, NodeInfo, Tuple } from "./types";
+import type {
+  Attached,
+  Breakpoint,
+  Checked,
+  Deployed,
+  Difference,
+  NodeInfo,
+  Optimised,
+  Train,
+  Tuple,
+} from "./types";
 
 const TOKEN = "australis.token";
 
@@ -104,7 +114,12 @@ export const api = {
     }),
   pause: () => call("POST", "/v1/network/pause"),
   resume: () => call("POST", "/v1/network/resume"),
-  step: () => call<Record<string, unknown>>("POST", "/v1/network/step"),
+  step: () => call<{ train: Train | null }>("POST", "/v1/network/step"),
+  breakpoints: async () => (await call<{ breakpoints: Breakpoint[] }>("GET", "/v1/breakpoints")).breakpoints,
+  setBreakpoint: (name: string, arc: string, where: string) =>
+    call<Breakpoint>("PUT", `/v1/breakpoints/${named(name)}`, { body: { arc, where } }),
+  removeBreakpoint: (name: string) => call("DELETE", `/v1/breakpoints/${named(name)}`),
+  optimiser: () => call<Optimised>("GET", "/v1/optimiser"),
   peek: (arc: string, limit = 50) => call<unknown>("GET", `/v1/arcs/${named(arc)}/peek?limit=${limit}`),
   push: (input: string, tuples: Tuple[]) =>
     call("POST", `/v1/inputs/${named(input)}/tuples`, { body: tuples }),
@@ -112,6 +127,7 @@ export const api = {
     call<unknown>("GET", `/v1/outputs/${named(output)}/tuples?limit=${limit}&form=json`),
   output: (output: string) =>
     call<{ statistics: Record<string, unknown> | null }>("GET", `/v1/outputs/${named(output)}`),
+  point: (name: string) => call<{ schema: string }>("GET", `/v1/points/${named(name)}`),
   queries: async () => (await call<{ queries: Attached[] }>("GET", "/v1/queries")).queries,
   attach: (name: string, network: Network) =>
     call("PUT", `/v1/queries/${named(name)}`, { body: { network } }),

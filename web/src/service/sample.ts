@@ -4,11 +4,10 @@ import type { ArcSample, BoxSample, DropBox, NodeState, OutputSample, Sample } f
 
 type Raw = Record<string, unknown>;
 
-/** `isRead` says whether a box reads a stream: what an output keeps waits for nobody; `weightOf` by how much its utility counts. */
+/** `weightOf` says by how much the utility of an output counts. */
 export function readSample(
   message: unknown,
   before: Sample | null,
-  isRead: (ref: string) => boolean = () => true,
   weightOf: (output: string) => number = () => 1,
 ): Sample | null {
   if (!isRecord(message)) return null;
@@ -29,15 +28,13 @@ export function readSample(
       rejected: number(raw.rejected) ?? 0,
     };
   });
-  const arcs = each(isRecord(message.queues) ? message.queues : message.arcs, (raw, ref): ArcSample => {
-    const oldestS = number(raw.oldest_s);
-    const oldestUs = number(raw.oldest_us);
+  const arcs = each(isRecord(message.queues) ? message.queues : message.arcs, (raw): ArcSample => {
+    // What is kept for an output that nobody reads waits for no train.
+    const oldestUs = number(raw.due_oldest_us);
     return {
       rate: number(raw.rate) ?? 0,
-      waiting: isRead(ref) ? (number(raw.waiting) ?? 0) : 0,
-      oldest_ms:
-        number(raw.oldest_ms) ??
-        (oldestS !== null ? oldestS * 1000 : oldestUs !== null ? Math.max(0, at - oldestUs / 1000) : null),
+      waiting: number(raw.due) ?? 0,
+      oldest_ms: oldestUs === null ? null : Math.max(0, at - oldestUs / 1000),
     };
   });
   const inputs = each(message.inputs, (raw, name) => {
@@ -90,10 +87,11 @@ function shareOf(utility: number | null, weight: number): number | null {
   return utility === null ? null : utility / weight;
 }
 
-/** A drop box in place, from the log of them. */
+/** A drop box, from the log of them. */
 export function dropBox(raw: Raw): DropBox {
   return {
-    stream: String(raw.stream ?? ""),
+    number: number(raw.number) ?? 0,
+    stream: String(raw.arc ?? raw.stream ?? ""),
     where: String(raw.where ?? ""),
     share: number(raw.share),
     since: number(raw.since),

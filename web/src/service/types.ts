@@ -71,6 +71,8 @@ export interface OutputSample {
 }
 
 export interface DropBox {
+  number: number;
+  /** The arc on which it stands. */
   stream: string;
   /** The predicate of the tuples that it sheds, if it looks at values. */
   where: string;
@@ -92,6 +94,39 @@ export interface Sample {
   /** How many drop boxes are in place. */
   dropboxes: number;
   bottleneck: string | null;
+}
+
+/** A predicate on an arc, before whose tuples the node pauses. */
+export interface Breakpoint {
+  name: string;
+  arc: string;
+  where: string;
+  stops: number;
+  /** The tuple that the node waits before now. */
+  stop: { superbox: string; seq: number; tuple: Tuple } | null;
+  /** Why it can pause nothing in the network that runs. */
+  problem: string;
+}
+
+/** A train that ran. */
+export interface Train {
+  superbox: string;
+  lo: number;
+  hi: number;
+  received: number;
+  emitted: number;
+  run_us: number;
+  boxes: string[];
+  reads: string[];
+  writes: string[];
+}
+
+/** The network before and after the optimiser. */
+export interface Optimised {
+  enabled: boolean;
+  drawn: Network;
+  running: Network;
+  switches: { says: string[]; cost_before: number; cost_after: number; switch_ms: number }[];
 }
 
 export type Tuple = Record<string, Json>;

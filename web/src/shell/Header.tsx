@@ -1,4 +1,4 @@
-import { isSame, tidy } from "../model";
+import { isBlank, isSame, tidy } from "../model";
 import { Controls } from "../run/Controls";
 import { editor, type Mode, useDocument, useEditor } from "../state/editor";
 import { useLive } from "../state/live";
@@ -171,6 +171,7 @@ export function Breadcrumbs() {
   const flat = useEditor((state) => state.flat);
   const name = useEditor((state) => state.history.present.network.name);
   const checking = useEditor((state) => state.checking);
+  const isNothing = useEditor((state) => isBlank(state.history.present.network));
   const problems = useEditor((state) => state.problems.length);
   const parts = group ? group.split(".") : [];
   return (
@@ -200,7 +201,7 @@ export function Breadcrumbs() {
       {flat && <span className="subtitle"> all boxes, without groups</span>}
       <button
         type="button"
-        className={`check-state ${problems ? "bad" : checking === "offline" ? "wait" : "good"}`}
+        className={`check-state ${problems ? "bad" : checking === "offline" ? "wait" : isNothing ? "" : "good"}`}
         onClick={() => doing("problems")}
         data-testid="check-state"
       >
@@ -210,7 +211,9 @@ export function Breadcrumbs() {
             ? `${problems} problem${problems === 1 ? "" : "s"}`
             : checking === "busy"
               ? "checking…"
-              : "✓ checked"}
+              : isNothing
+                ? "empty"
+                : "✓ checked"}
       </button>
     </nav>
   );

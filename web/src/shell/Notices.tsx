@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { token } from "../service/api";
+import { stopped, useStepping } from "../state/breakpoints";
 import { editor, useEditor } from "../state/editor";
-import { refresh, useNode } from "../state/node";
-import { useShell } from "../state/shell";
+import { refresh, useMay, useNode } from "../state/node";
+import { shell, useShell } from "../state/shell";
 import { doing } from "./actions";
 
 /** Short messages, which go by themselves. */
@@ -30,6 +31,9 @@ export function Banner() {
   const deployed = useNode((state) => state.deployed);
   const origin = useEditor((state) => state.origin);
   const [seen, setSeen] = useState("");
+  const isOwner = useMay("owner");
+  const mayOperate = useMay("operator");
+  const waits = useStepping((state) => stopped(state.breakpoints));
   if (reach === "unreachable")
     return (
       <div className="banner bad" role="alert">
@@ -40,9 +44,11 @@ export function Banner() {
     return (
       <div className="banner bad" role="alert">
         The network failed: {info.error}{" "}
-        <button type="button" onClick={() => doing("pause")}>
-          Try again
-        </button>
+        {mayOperate && (
+          <button type="button" onClick={() => doing("pause")}>
+            Try again
+          </button>
+        )}
       </div>
     );
   const isNews =
@@ -54,9 +60,11 @@ export function Banner() {
     return (
       <div className="banner" role="alert" data-testid="news">
         Another network was deployed meanwhile.{" "}
-        <button type="button" onClick={() => doing("deploy")}>
-          Compare
-        </button>
+        {isOwner && (
+          <button type="button" onClick={() => doing("deploy")}>
+            Compare
+          </button>
+        )}
         {editor().history.past.length === 0 && (
           <button type="button" onClick={() => doing("theirs")}>
             Show it
@@ -64,6 +72,23 @@ export function Banner() {
         )}
         <button type="button" className="quiet" aria-label="later" onClick={() => setSeen(deployed.revision)}>
           ×
+        </button>
+      </div>
+    );
+  if (info?.state === "paused" && waits)
+    return (
+      <div className="banner" role="status" data-testid="stopped">
+        Paused at a breakpoint: the next train on <span className="mono">{waits.arc}</span> takes a tuple with{" "}
+        <span className="mono">{waits.where}</span>.{" "}
+        <button
+          type="button"
+          onClick={() => {
+            editor().setMode("run");
+            editor().selectArc(waits.arc);
+            shell().show("breakpoints");
+          }}
+        >
+          Show it
         </button>
       </div>
     );

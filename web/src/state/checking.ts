@@ -1,6 +1,6 @@
 // The node's own checker looks at the draft while it is edited: problems at their fields, schemas on arcs.
 
-import { inputsOf, type Network, placed, tidy } from "../model";
+import { inputsOf, isBlank, type Network, placed, tidy } from "../model";
 import { api } from "../service/api";
 import { useEditor } from "./editor";
 
@@ -19,7 +19,8 @@ export function keepChecking(): () => void {
       const { ok, problems, schemas } = await api.check(tidy(document.network), mine.signal);
       if (mine.signal.aborted) return;
       useEditor.setState({
-        problems: problems.map((problem) => placed(document, problem)),
+        // Whoever begins has made no mistake yet.
+        problems: isBlank(document.network) ? [] : problems.map((problem) => placed(document, problem)),
         // Of a network with problems the node derives no schemas: those of before still help, and inputs have their own.
         schemas: ok ? schemas : { ...useEditor.getState().schemas, ...inputSchemas(document.network) },
         checking: "idle",

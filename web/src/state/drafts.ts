@@ -1,6 +1,6 @@
 // Drafts save themselves: what is edited survives a reload, with the last steps of its history.
 
-import { begin, type EditorDocument, formProblem, type History } from "../model";
+import { begin, type EditorDocument, formProblem, type History, isBlank } from "../model";
 import { type Origin, useEditor } from "./editor";
 
 const KEY = "australis.draft";
@@ -46,13 +46,13 @@ export function save(): void {
   }
 }
 
-/** Take up the draft of the last visit; whether there was one. */
+/** Take up the draft of the last visit; whether there was one that says something. */
 export function restore(): boolean {
   const draft = savedDraft();
   if (!draft) return false;
   const history = { ...begin(draft.present), past: draft.past ?? [], future: draft.future ?? [] };
   useEditor.setState({ history, origin: draft.origin, group: draft.group ?? "" });
-  return true;
+  return history.past.length > 0 || !isBlank(draft.present.network);
 }
 
 export function keepSaving(): () => void {

@@ -1,7 +1,6 @@
 // Live figures: the latest sample, and some minutes of them for charts.
 
 import { create } from "zustand";
-import { sourcesOf } from "../model";
 import { api } from "../service/api";
 import { dropBox, readSample } from "../service/sample";
 import { connect } from "../service/socket";
@@ -10,6 +9,8 @@ import { useNode } from "./node";
 
 export const SAMPLES_MOST = 600;
 const ASK_EVERY_MS = 2000;
+/** How many drop boxes are shown that are no longer in place. */
+const WITHDRAWN_MOST = 20;
 
 interface LiveStore {
   isOpen: boolean;
@@ -18,9 +19,17 @@ interface LiveStore {
   samples: Sample[];
   /** The drop boxes in place. */
   drops: DropBox[];
+  /** Those of before, the latest first. */
+  withdrawn: DropBox[];
 }
 
-export const useLive = create<LiveStore>()(() => ({ isOpen: false, sample: null, samples: [], drops: [] }));
+export const useLive = create<LiveStore>()(() => ({
+  isOpen: false,
+  sample: null,
+  samples: [],
+  drops: [],
+  withdrawn: [],
+}));
 
 export function keepListening(): () => void {
   let waiting: unknown = null;
@@ -28,7 +37,7 @@ export function keepListening(): () => void {
   const show = () => {
     isAsked = false;
     const { sample: before, samples } = useLive.getState();
-    const sample = readSample(waiting, before, isRead, weightOf);
+    const sample = readSample(waiting, before, weightOf);
     if (!sample) return;
     useLive.setState({ sample, samples: [...samples, sample].slice(-SAMPLES_MOST) });
     if (sample.dropboxes > 0 || useLive.getState().drops.length > 0) void askDrops();
@@ -62,15 +71,15 @@ export function keepListening(): () => void {
   };
 }
 
-function isRead(ref: string): boolean {
-  const boxes = useNode.getState().deployed?.network.boxes ?? {};
-  return Object.values(boxes).some((box) => sourcesOf(box).includes(ref));
-}
-
-async function askDrops(): Promise<void> {
+/** Ask where tuples are shed, and were. */
+export async function askDrops(): Promise<void> {
   try {
     const log = await api.dropboxes();
-    useLive.setState({ drops: log.map(dropBox).filter((each) => each.until === null) });
+    const all = log.map(dropBox).reverse();
+    useLive.setState({
+      drops: all.filter(({ until }) => until === null),
+      withdrawn: all.filter(({ until }) => until !== null).slice(0, WITHDRAWN_MOST),
+    });
   } catch {
     // The next sample asks again.
   }

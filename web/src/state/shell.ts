@@ -21,7 +21,16 @@ export interface Message {
   kind: "info" | "error" | "done";
 }
 
-export type Tab = "problems" | "charts" | "tuples" | "queries" | "dropboxes" | "quarantine" | "events";
+export type Tab =
+  | "problems"
+  | "charts"
+  | "tuples"
+  | "queries"
+  | "breakpoints"
+  | "dropboxes"
+  | "optimiser"
+  | "quarantine"
+  | "events";
 
 interface Shell {
   dialog: Dialog | null;

@@ -84,7 +84,8 @@ class Feed:
 
     def _after(self, seconds: int) -> int:
         """The place of the first connection after so many seconds of the hour."""
-        return round(self._stream.num_rows * seconds / HOUR_S)
+        rows: int = self._stream.num_rows
+        return round(rows * seconds / HOUR_S)
 
 
 def _later(hour: pa.Table) -> pa.Table:

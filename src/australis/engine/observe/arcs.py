@@ -24,6 +24,10 @@ class ArcStatistics:
     """When the first of them arrived, or when it was made from what arrived then; None if none waits."""
     readers: Mapping[str, int]
     """The superboxes and consumers that read it, and how far each has come."""
+    due: int = 0
+    """Tuples that some superbox has not taken yet, whatever is kept for outputs."""
+    due_oldest_us: int | None = None
+    """When the first of them arrived; None if there is none."""
 
 
 def arc_statistics(queues: Queues) -> dict[str, ArcStatistics]:
@@ -37,6 +41,7 @@ def _statistics(queues: Queues, arc: str) -> ArcStatistics:
     found = waiting_segments(queues, arc)
     rows = [rows_between(each, begin, end) for each in found]
     sizes = [each.bytes * part // max(1, each.rows) for each, part in zip(found, rows, strict=True)]
+    due = _due(queues, arc, end)
     return ArcStatistics(
         sum(each.rows for each in every),
         sum(each.bytes for each in every),
@@ -44,7 +49,15 @@ def _statistics(queues: Queues, arc: str) -> ArcStatistics:
         sum(sizes),
         _oldest(found),
         dict(readers_of(queues, arc)),
+        sum(rows_between(each, due, end) for each in found if each.end > due),
+        _oldest(each for each in found if each.end > due),
     )
+
+
+def _due(queues: Queues, arc: str, end: int) -> int:
+    """How far the superbox has come that is furthest back."""
+    readers = (reader for reader, _ in readers_of(queues, arc) if reader in queues.plan.superboxes)
+    return min((queues.positions[reader] for reader in readers), default=end)
 
 
 def _oldest(segments: Iterable[Segment]) -> int | None:

@@ -128,10 +128,11 @@ class Breakpoints:
 
     def note(self, found: Found, *, stepping: bool) -> None:
         """Note that a train begins with the tuple found; who steps lets it through."""
+        known = self._known[found.name]
         if stepping:
             self._let(found.name, found.stop)
+            self._known[found.name] = replace(known, stop=None)
             return
-        known = self._known[found.name]
         self._known[found.name] = replace(known, stops=known.stops + 1, stop=found.stop)
         _log.info(
             "paused at the breakpoint %s, before number %d of %s", found.name, found.stop.seq, known.arc

@@ -99,7 +99,13 @@ def _told(known: Statistics, now: float, before: tuple[float, Statistics] | None
             for name, each in known.boxes.items()
         },
         "arcs": {
-            name: {"waiting": each.waiting, "bytes": each.waiting_bytes, "oldest_us": each.oldest_us}
+            name: {
+                "waiting": each.waiting,
+                "bytes": each.waiting_bytes,
+                "oldest_us": each.oldest_us,
+                "due": each.due,
+                "due_oldest_us": each.due_oldest_us,
+            }
             for name, each in known.queues.items()
         },
         "outputs": {

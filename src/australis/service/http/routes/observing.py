@@ -86,8 +86,14 @@ def quality(host: TheHost, caller: Viewer) -> dict[str, Any]:
 
 @router.get("/dropboxes", responses=_SOME)
 def dropboxes(host: TheHost, caller: Viewer) -> DropBoxList:
-    """Where tuples are or were shed, by which predicate, since when, and how many."""
-    return DropBoxList(dropboxes=plain(host.deployed.shed()))
+    """Where tuples are or were shed, by which predicate, since when, and how many.
+
+    `arc` is null where the network has changed since.
+    """
+    node = host.deployed
+    return DropBoxList(
+        dropboxes=[{**plain(each), "arc": node.arc_of(each.superbox, each.stream)} for each in node.shed()]
+    )
 
 
 @router.get(
