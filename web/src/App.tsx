@@ -77,6 +77,7 @@ function Empty() {
 /** Without a draft, or with an empty one, the page shows what runs; and it follows it as long as nothing was edited. */
 function followDeployed(hasDraft: boolean): () => void {
   let isFirst = !hasDraft;
+  let isStart = true;
   const look = () => {
     const { deployed, isKnown } = useNode.getState();
     if (!isKnown) return;
@@ -87,6 +88,9 @@ function followDeployed(hasDraft: boolean): () => void {
       editor().open({ ...emptyDocument(deployed.network), layout: history.present.layout }, deployed);
       editor().setMode("run");
     }
+    // Who has changed nothing came to watch.
+    if (isStart && deployed && isUntouched && origin?.revision === deployed.revision) editor().setMode("run");
+    isStart = false;
     isFirst = false;
   };
   look();

@@ -86,8 +86,12 @@ export function QueryDialog({ point, onClose }: { point: string; onClose(): void
   const [text, setText] = useState("");
   const [failure, setFailure] = useState("");
   useEffect(() => {
-    api.point(point).then(
-      ({ schema }) => setText((typed) => typed || writeYaml(queryNetwork(point, schema))),
+    api.points().then(
+      (points) => {
+        const schema = points.find((each) => each.name === point)?.schema;
+        if (schema) setText((typed) => typed || writeYaml(queryNetwork(point, schema)));
+        else setFailure(`The network that runs has no connection point ${point}: deploy it first.`);
+      },
       (error: ApiError) => setFailure(error.message),
     );
   }, [point]);

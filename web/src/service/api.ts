@@ -127,7 +127,8 @@ export const api = {
     call<unknown>("GET", `/v1/outputs/${named(output)}/tuples?limit=${limit}&form=json`),
   output: (output: string) =>
     call<{ statistics: Record<string, unknown> | null }>("GET", `/v1/outputs/${named(output)}`),
-  point: (name: string) => call<{ schema: string }>("GET", `/v1/points/${named(name)}`),
+  points: async () =>
+    (await call<{ points: { name: string; schema: string }[] }>("GET", "/v1/points")).points,
   queries: async () => (await call<{ queries: Attached[] }>("GET", "/v1/queries")).queries,
   attach: (name: string, network: Network) =>
     call("PUT", `/v1/queries/${named(name)}`, { body: { network } }),
