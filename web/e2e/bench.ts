@@ -85,7 +85,11 @@ test("the editor is fast", async ({ page, browser, request }) => {
     }, network);
     await page.goto(served.url);
     await page.reload();
-    await page.locator("canvas.simple").waitFor();
+    // Drawn, and fitted: all boxes are in view.
+    await page.waitForFunction(() => {
+      const view = document.querySelector<HTMLElement>(".react-flow__viewport")?.style.transform ?? "";
+      return document.querySelector("canvas.simple") !== null && /scale\(0\.[0-3]/.test(view);
+    });
     // From the navigation to the frame after the drawing.
     const paintS = await page.evaluate(
       () => new Promise<number>((resolve) => requestAnimationFrame(() => resolve(performance.now() / 1000))),

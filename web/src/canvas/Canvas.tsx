@@ -295,7 +295,8 @@ export function Canvas({ look, children }: { look: string; children?: ReactNode 
 
 /** Whether boxes are drawn simply: many are in view, or the view still moves after that. */
 function useSimple(rects: Map<NodeId, Rect>): boolean {
-  const [isSimple, setSimple] = useState(false);
+  // Before the first fit, all of a large network may be in view.
+  const [isSimple, setSimple] = useState(rects.size > SIMPLE_FROM);
   const crowd = useStore((state) => {
     const [x, y, zoom] = state.transform;
     const count =
