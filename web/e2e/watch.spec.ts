@@ -73,7 +73,7 @@ test("a burst is shed, and the drop boxes are seen where they stand", async ({ p
     await ofInput.first().getByRole("button").click();
     await expect(page.getByTestId("inspector").getByRole("heading", { level: 2 })).toHaveText("connections");
     await page.getByRole("tab", { name: "Charts" }).click();
-    const shed = page.locator("figure.chart", { hasText: "Shed" }).locator(".latest");
+    const shed = page.locator("figure.chart", { hasText: "Lost" }).locator(".latest");
     await expect(shed).toHaveText(/0\.[0-9]*[1-9]/);
   } finally {
     await served.stop();

@@ -105,7 +105,8 @@ function BreakpointRow({ breakpoint, isNamed = false }: { breakpoint: Breakpoint
             </span>
           </span>
           <span className="subtitle">
-            {problem || (stop ? "the node waits here" : `has stopped ${stops} times`)}
+            {problem ||
+              (stop ? "the node waits here" : `has stopped ${stops === 1 ? "once" : `${stops} times`}`)}
           </span>
         </button>
         {mayOperate && (

@@ -11,19 +11,23 @@ const CHARTS: { title: string; of(sample: Sample, output: string): number | null
   { title: "Throughput", unit: "tuples/s", of: (sample, output) => sample.outputs[output]?.rate ?? null },
   { title: "Delay, 95 %", unit: "s", of: (sample, output) => seconds(sample.outputs[output]?.p95) },
   { title: "Utility", unit: "", of: (sample, output) => sample.outputs[output]?.utility ?? null },
-  { title: "Shed", unit: "fraction", of: (sample, output) => shedOf(sample, output) },
+  {
+    title: "Lost",
+    unit: "fraction shed, late or quarantined",
+    of: (sample, output) => lostOf(sample, output),
+  },
 ];
 
 function seconds(ms: number | null | undefined): number | null {
   return ms == null ? null : ms / 1000;
 }
 
-function shedOf(sample: Sample, output: string): number | null {
+function lostOf(sample: Sample, output: string): number | null {
   const found = sample.outputs[output];
   return found ? 1 - found.fraction : null;
 }
 
-/** Throughput, delay, utility and shed fraction of the outputs over the last minutes. */
+/** Throughput, delay, utility and what was lost of the outputs over the last minutes. */
 export function Charts() {
   const names = useLive((state) => Object.keys(state.sample?.outputs ?? {}).join("\n"));
   const outputs = names ? names.split("\n") : [];
@@ -73,7 +77,7 @@ function Chart({ title, unit, of, outputs }: (typeof CHARTS)[number] & { outputs
           { stroke: ink, grid, size: 46 },
         ],
         scales:
-          unit === "" || unit === "fraction"
+          unit === "" || unit.startsWith("fraction")
             ? { y: { range: [0, 1] } }
             : { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         series: [

@@ -67,7 +67,8 @@ export function readSample(
     inputs,
     outputs,
     dropboxes: Array.isArray(message.dropboxes) ? message.dropboxes.length : (number(message.dropboxes) ?? 0),
-    bottleneck: bottleneckOf(arcs),
+    // While trains are paused, what waits says nothing of how fast they are.
+    bottleneck: message.state === "paused" ? null : bottleneckOf(arcs),
   };
 }
 
