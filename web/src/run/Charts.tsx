@@ -13,7 +13,7 @@ const CHARTS: { title: string; of(sample: Sample, output: string): number | null
   { title: "Utility", unit: "", of: (sample, output) => sample.outputs[output]?.utility ?? null },
   {
     title: "Lost",
-    unit: "fraction shed, late or quarantined",
+    unit: "fraction",
     of: (sample, output) => lostOf(sample, output),
   },
 ];
@@ -77,7 +77,7 @@ function Chart({ title, unit, of, outputs }: (typeof CHARTS)[number] & { outputs
           { stroke: ink, grid, size: 46 },
         ],
         scales:
-          unit === "" || unit.startsWith("fraction")
+          unit === "" || unit === "fraction"
             ? { y: { range: [0, 1] } }
             : { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         series: [
@@ -117,7 +117,7 @@ function Chart({ title, unit, of, outputs }: (typeof CHARTS)[number] & { outputs
   }, [key, theme]);
   return (
     <figure className="chart">
-      <figcaption>
+      <figcaption title={title === "Lost" ? "what was shed, late or quarantined" : undefined}>
         {title} {unit && <span className="subtitle">{unit}</span>}
         <span className="latest" title="the greatest of the outputs now">
           {latest}
