@@ -19,8 +19,8 @@ from australis.engine.observe.quality import kept_by
 from australis.errors import NetworkError, PolicyError
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import Superbox, plan
-from australis.policy.place.split import part
-from australis.policy.place.stream_order import ascends, tracks
+from australis.policy.place.parting.split import part
+from australis.policy.place.parting.stream_order import ascends, tracks
 from australis.policy.shed.backward import backward
 from australis.rewrite.improve import improve
 from australis.rewrite.needs import needs

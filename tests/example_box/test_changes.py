@@ -32,7 +32,7 @@ from australis.app.pictures.notation import notation_of
 from australis.errors import AlgebraError, PolicyError
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import plan
-from australis.policy.place.split import Same, part
+from australis.policy.place.parting.split import Same, part
 from australis.rewrite.improve import improve
 from australis.rewrite.statistics import Measure, Statistics
 

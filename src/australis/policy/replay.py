@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 from australis.policy.hotspot import Peer
 from australis.policy.machines import Machine, Replayed, replay
+from australis.policy.place import Daemon
 from australis.policy.trade import Participant
 
-MACHINES: dict[str, type[Machine]] = {kind.POLICY: kind for kind in (Participant, Peer)}
+MACHINES: dict[str, type[Machine]] = {kind.POLICY: kind for kind in (Participant, Peer, Daemon)}
 
 
 def replayed(lines: Iterable[bytes], most: int = 10) -> Replayed:

@@ -14,7 +14,7 @@ from australis.algebra.network import QUARANTINE, Network, Ref
 from australis.algebra.order import Order
 from australis.algebra.schema import Schema
 from australis.errors import PolicyError
-from australis.policy.place.split import Assumed, Parting, Same, part, stream_of
+from australis.policy.place.parting.split import Assumed, Parting, Same, part, stream_of
 from australis.reference.network import ReferenceRun
 from australis.rewrite.rewrite import kept
 

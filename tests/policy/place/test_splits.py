@@ -28,7 +28,7 @@ from australis.algebra.order import Order
 from australis.algebra.progress import Progress
 from australis.algebra.user_functions import register_aggregate
 from australis.errors import PolicyError
-from australis.policy.place.split import Assumed, Parting, Same, part
+from australis.policy.place.parting.split import Assumed, Parting, Same, part
 from australis.reference.network import ReferenceRun
 
 SEED = st.integers(0, 2**32)

@@ -14,10 +14,10 @@ from numba import njit
 from tests.policy.route.plans import plans
 
 from australis.errors import SimulationError
-from australis.policy.place import sharing
-from australis.policy.place.sharing import RULES, Action, Rules
+from australis.policy.route import sharing
 from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
 from australis.policy.route.policies import POLICIES, SCQ, WSCQ
+from australis.policy.route.sharing import RULES, Action, Rules
 from australis.sim.route.compiled.layout import COPY, NODE, NONE, Arrays, laid_out
 from australis.sim.route.compiled.loop import run_until
 from australis.sim.route.compiled.sharing import decided_compiled

@@ -1,53 +1,69 @@
 """Placement: on which machine a box runs, and when it runs on two (Aurora* 5).
 
-`survey` is what is known, `slide` moves boxes to a neighbour, `split` makes two boxes of one and merges their
-outputs: `group_keys` finds what may be split by groups, `parts` which window functions combine,
-`stream_order` how the order of tuples matters, `portions` a predicate. `moves` rates moves, and `daemon`
-decides for one machine: events in, commands out (`messages`), and not too many. `sharing` is for distributed
-eddies, whose nodes slide, split and merge operators by plain numbers.
+`daemon` is the machine of one site: `giving` and `taking` are its halves, `chart` what it knows, `messages`
+what it hears and says, `manners` how slow it is. `survey` is what a decision depends on, `slide` moves boxes
+to a neighbour, `parting` makes two boxes of one, `portions` draws the predicate of that, `moves` rates moves.
+In: what runs and was measured here, what neighbours tell. Out: slides, splits, and the way back.
 """
 
-from australis.policy.place import sharing
-from australis.policy.place.daemon import HASTY, Daemon, Manners
+from australis.policy.place.daemon import Daemon
+from australis.policy.place.manners import HASTY, Manners
 from australis.policy.place.messages import (
-    Answer,
-    Answered,
     Begin,
-    Command,
+    Counted,
+    Dismiss,
     Done,
-    Event,
-    Looked,
-    Offer,
-    Offered,
+    End,
+    Expect,
+    Form,
+    Gone,
+    Home,
+    Link,
+    Measured,
+    Runs,
+    Slide,
+    Split,
+    Unsplit,
+    Use,
 )
 from australis.policy.place.moves import Limits, Move, Splitting, carry_s
-from australis.policy.place.sharing import RULES, Rules
-from australis.policy.place.slide import Sliding
+from australis.policy.place.parting import Assumed, Parting, part
+from australis.policy.place.portions import Portion
+from australis.policy.place.slide import Direction, Sliding
 from australis.policy.place.survey import Line, Placement, Site, Survey
 
 __all__ = [
     "HASTY",
-    "RULES",
-    "Answer",
-    "Answered",
+    "Assumed",
     "Begin",
-    "Command",
+    "Counted",
     "Daemon",
+    "Direction",
+    "Dismiss",
     "Done",
-    "Event",
+    "End",
+    "Expect",
+    "Form",
+    "Gone",
+    "Home",
     "Limits",
     "Line",
-    "Looked",
+    "Link",
     "Manners",
+    "Measured",
     "Move",
-    "Offer",
-    "Offered",
+    "Parting",
     "Placement",
-    "Rules",
+    "Portion",
+    "Runs",
     "Site",
+    "Slide",
     "Sliding",
+    "Split",
     "Splitting",
     "Survey",
+    "Unsplit",
+    "Use",
     "carry_s",
-    "sharing",
+    "part",
 ]

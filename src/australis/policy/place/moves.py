@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Protocol
 
 from australis.errors import AustralisError
+from australis.policy.place.parting import Assumed, Parting, part
 from australis.policy.place.portions import Portion, portion
 from australis.policy.place.slide import Sliding, slides
-from australis.policy.place.split import Assumed, Parting, part
 from australis.policy.place.survey import Line, Survey
 
 SPLIT_PRICE = 0.05
@@ -72,6 +73,16 @@ class Splitting:
 Move = Sliding | Splitting
 
 
+class Carried(Protocol):
+    """Anything that transfers state from a site to another."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    def state_bytes(self, survey: Survey) -> float: ...
+
+
 @dataclass(frozen=True)
 class Limits:
     """The limits for overload and for accepting load."""
@@ -124,7 +135,7 @@ def ranked(survey: Survey, site: str, trouble: str | Line, limits: Limits) -> li
 def judge(survey: Survey, move: Move, trouble: str | Line, limits: Limits) -> Judged | None:
     """The worth of a move; None if it is not possible, overloads something, or is worth too little."""
     after = move.apply(survey)
-    if not after.is_possible or _overloads(survey, after, limits.low):
+    if not after.is_possible or overloads(survey, after, limits.low):
         return None
     used = _use(survey, trouble)
     gain = min(used - _use(after, trouble), used - limits.low)
@@ -136,7 +147,7 @@ def _use(survey: Survey, place: str | Line) -> float:
     return survey.loads[place] if isinstance(place, str) else survey.uses[place]
 
 
-def _overloads(before: Survey, after: Survey, low: float) -> bool:
+def overloads(before: Survey, after: Survey, low: float) -> bool:
     """Whether a site or a line gets more load than it had, and then more than it should."""
     sites = any(after.loads[site] > max(low, before.loads[site] + 1e-9) for site in after.sites)
     grown = (line for line in after.lines if after.uses[line] > before.uses[line] + 1e-9)
@@ -150,7 +161,7 @@ def _price(before: Survey, after: Survey, move: Move) -> float:
     return traffic + (SPLIT_PRICE if isinstance(move, Splitting) else 0.0)
 
 
-def carry_s(survey: Survey, move: Move) -> float:
+def carry_s(survey: Survey, move: Carried) -> float:
     """How long it takes to transfer the state of the boxes; infinite, if there is no line."""
     size, width = move.state_bytes(survey), survey.lines.get((move.source, move.target), 0.0)
     return size / width if width else inf if size else 0.0
@@ -182,20 +193,20 @@ def _split(survey: Survey, box_id: str, target: str, kept: float, limits: Limits
     if found is None:
         return
     try:
-        parting = part(survey.network, box_id, found.keeps, limits.assumed)
+        parting = part(survey.network, box_id, found.keeps, limits.assumed, survey.beyond)
     except AustralisError:
         # A box that cannot be split is moved whole, or stays.
         return
     source = survey.placement.boxes[box_id]
-    yield Splitting(parting, found, source, target, _merge_site(survey, parting, source))
+    yield Splitting(parting, found, source, target, _merge_site(survey, parting, source, target))
 
 
-def _merge_site(survey: Survey, parting: Parting, source: str) -> str:
-    """Where the stream is read, if that is one site that can merge; else where the box is."""
+def _merge_site(survey: Survey, parting: Parting, source: str, target: str) -> str:
+    """Where the copy is, if the stream is read only there, and it can merge; else where the box is."""
     readers = frozenset().union(*(survey.readers(ref) for ref in parting.moved))
     kinds = [parting.put[box_id].box.kind for box_id in parting.merges]
-    only = next(iter(readers)) if len(readers) == 1 else source
-    return only if all(survey.sites[only].can(kind) for kind in kinds) else source
+    is_read = readers == {target} and all(survey.sites[target].can(kind) for kind in kinds)
+    return target if is_read else source
 
 
 def _parted_state(states: Mapping[str, float], made: Parting, kept: float) -> Mapping[str, float]:

@@ -10,8 +10,7 @@ from math import fsum
 from australis.algebra.expr import Attribute, Literal, Value, text_of
 from australis.algebra.network import Network
 from australis.algebra.schema import Field
-from australis.policy.place.group_keys import keys
-from australis.policy.place.split import stream_of
+from australis.policy.place.parting import keys, stream_of
 from australis.policy.place.survey import Survey
 from australis.reference.order import ascending
 

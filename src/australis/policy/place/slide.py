@@ -86,7 +86,8 @@ def _pieces(survey: Survey, site: str) -> list[tuple[str, ...]]:
     for box_id in here:
         upstream, downstream = _linked(network, box_id, here, before=True), _linked(network, box_id, here)
         found |= dict.fromkeys([(box_id,), upstream, downstream])
-    return [boxes for boxes in found if not survey.fixed.intersection(boxes)]
+    stay = survey.fixed | survey.pinned
+    return [boxes for boxes in found if not stay.intersection(boxes)]
 
 
 def _linked(network: Network, box_id: str, here: list[str], *, before: bool = False) -> tuple[str, ...]:

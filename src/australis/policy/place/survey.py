@@ -12,6 +12,7 @@ from australis.algebra.expr import Value
 from australis.algebra.network import Network, Ref
 from australis.algebra.schema import Schema
 from australis.errors import PolicyError, Problem
+from australis.policy.place.parting import ALL_HERE, Beyond
 from australis.rewrite.statistics import Statistics
 
 Line = tuple[str, str]
@@ -95,7 +96,14 @@ class Survey:
     values: Mapping[str, Values] = field(default_factory=dict)
     """Values counted at the input of a box."""
     fixed: frozenset[str] = frozenset()
-    """Boxes that stay where they are."""
+    """Boxes that stay where they are, and whole."""
+    pinned: frozenset[str] = frozenset()
+    """Boxes that do not slide, because they are in two; they may be split once more."""
+    other_work: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of computing per second that a site spends on anything but these boxes."""
+    other_bytes: Mapping[Line, float] = field(default_factory=dict)
+    """Bytes per second that a line carries besides these streams."""
+    beyond: Beyond = ALL_HERE
 
     def __post_init__(self) -> None:
         for kind in ("boxes", "inputs", "outputs"):
@@ -127,7 +135,7 @@ class Survey:
     @cached_property
     def loads(self) -> Mapping[str, float]:
         """The utilisation of each site; more than 1 is overload."""
-        asked: dict[str, float] = dict.fromkeys(self.sites, 0.0)
+        asked = {site: self.other_work.get(site, 0.0) for site in self.sites}
         for box_id, site in self.placement.boxes.items():
             asked[site] += self.work[box_id]
         return {site: work / self.sites[site].capacity for site, work in asked.items()}
@@ -144,7 +152,11 @@ class Survey:
     @cached_property
     def uses(self) -> Mapping[Line, float]:
         """The utilisation of each line, in that direction."""
-        return {line: self.traffic.get(line, 0.0) / width for line, width in self.lines.items()}
+        others = self.other_bytes
+        return {
+            line: (self.traffic.get(line, 0.0) + others.get(line, 0.0)) / width
+            for line, width in self.lines.items()
+        }
 
     @cached_property
     def is_possible(self) -> bool:

@@ -1,8 +1,8 @@
 """Routing: which operator of a distributed eddy a tuple visits next.
 
-`policies` chooses tuple by tuple from what operators report (`statistics`); `queueing` and `optimum` compute
-what the best routing could reach if everything were known. In: plans, rates, statistics, random numbers. Out:
-choices, rates, response times.
+`policies` chooses tuple by tuple from what operators report (`statistics`); `sharing` slides, splits and
+merges the operators of overloaded nodes; `queueing` and `optimum` compute what the best routing could reach
+if everything were known. In: plans, rates, statistics, random numbers. Out: choices, rates, response times.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.policy.route import policies, statistics
+    from australis.policy.route import policies, sharing, statistics
     from australis.policy.route.examples import DS3, DS3_RESOURCES, J3, S3
     from australis.policy.route.optimum import (
         best_data_rate,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from australis.policy.route.plan import DistributedPlan, Operator, RoutedStream, any_order, plan_of
     from australis.policy.route.policies import POLICIES, Policy
+    from australis.policy.route.sharing import RULES, Rules
 else:
     # `optimum` needs scipy, an extra, which is slow to load.
     __getattr__ = lazy_exports(
@@ -34,8 +35,9 @@ else:
             ),
             "plan": ("Operator", "DistributedPlan", "RoutedStream", "any_order", "plan_of"),
             "policies": ("POLICIES", "Policy"),
+            "sharing": ("RULES", "Rules"),
         },
-        modules=("policies", "statistics"),
+        modules=("policies", "sharing", "statistics"),
     )
 
 __all__ = [
@@ -43,11 +45,13 @@ __all__ = [
     "DS3_RESOURCES",
     "J3",
     "POLICIES",
+    "RULES",
     "S3",
     "DistributedPlan",
     "Operator",
     "Policy",
     "RoutedStream",
+    "Rules",
     "any_order",
     "best_data_rate",
     "best_response_time",
@@ -55,5 +59,6 @@ __all__ = [
     "best_shared_response_time",
     "plan_of",
     "policies",
+    "sharing",
     "statistics",
 ]

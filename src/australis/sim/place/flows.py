@@ -118,8 +118,15 @@ class Flows:
         every = (*self.waiting.values(), *self.underway.values())
         return sum(amount.tuples for amount in every)
 
-    def change(self, survey: Survey, copies: Mapping[str, tuple[str, float]]) -> None:
+    def change(
+        self,
+        survey: Survey,
+        copies: Mapping[str, tuple[str, float]],
+        heirs: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
         """Continue with another network or placement; `copies` get their share of what waits for a box.
+
+        `heirs` are the boxes and outputs that get what waits at boxes that go.
 
         What is in transit to or from boxes that move is first brought to its readers.
         """
@@ -127,9 +134,16 @@ class Flows:
         for leg in [leg for leg in self.underway if leg[0] in touched]:
             self._bring(leg, self.underway.pop(leg))
         self._set(survey)
+        for gone, each in (heirs or {}).items():
+            self._hand_over(self.waiting.pop(gone, NOTHING), each)
         for copy, (box_id, part) in copies.items():
             whole = self.waiting.get(box_id, NOTHING)
             self.waiting |= {copy: whole.times(part), box_id: whole.times(1 - part)}
+
+    def _hand_over(self, amount: Amount, heirs: tuple[str, ...]) -> None:
+        for heir in heirs:
+            places = self.waiting if heir in self.survey.network.boxes else self.brought
+            places[heir] = places.get(heir, NOTHING).plus(amount)
 
     def _bring(self, leg: Leg, amount: Amount) -> None:
         for box_id in _reached(self.survey, leg):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from australis.policy.place import Move, Sliding, Survey
+from australis.policy.place import Move, Sliding, Splitting, Survey
 from australis.sim.place.flows import Flows, FlowStep
+from australis.sim.place.ground import Joining
 
 IN_TIME_S = 5.0
 """Output within this time is still useful."""
@@ -50,7 +51,7 @@ class Tally:
         self._gains = {name: _gain(survey, name) for name in survey.rates}
         self._due = self._got = self._in_time = self._late = 0.0
         self._backlog = self._bytes = self._overloaded = self._seconds = 0.0
-        self._moves: list[tuple[float, Move]] = []
+        self._moves: list[tuple[float, Move | Joining]] = []
         self._left: dict[tuple[str, str], float] = {}
         """When each box last left a site."""
         self._returns = 0
@@ -76,7 +77,7 @@ class Tally:
         before = self._curve.get(int(now // CURVE_S), (0.0, 0.0))
         self._curve[int(now // CURVE_S)] = before[0] + tuples, before[1] + late
 
-    def note_move(self, now: float, move: Move, size: float) -> None:
+    def note_move(self, now: float, move: Move | Joining, size: float) -> None:
         """Note a move that begins, and the bytes that it transfers."""
         self._moves.append((now, move))
         self._bytes += size
@@ -87,7 +88,9 @@ class Tally:
 
     def outcome(self) -> Outcome:
         """The result so far."""
-        slides = sum(isinstance(move, Sliding) for _, move in self._moves)
+        slides, splits = (
+            sum(isinstance(move, kind) for _, move in self._moves) for kind in (Sliding, Splitting)
+        )
         return Outcome(
             self._got / self._due,
             self._in_time / self._due,
@@ -96,7 +99,7 @@ class Tally:
             self._bytes / self._seconds,
             self._overloaded / self._seconds,
             slides,
-            len(self._moves) - slides,
+            splits,
             self._returns,
             self._moves[-1][0] if self._moves else 0.0,
             tuple(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from australis.policy.place import RULES
-from australis.policy.route import DS3, DS3_RESOURCES, POLICIES, S3
+from australis.policy.route import DS3, DS3_RESOURCES, POLICIES, RULES, S3
 from australis.sim.route import paper
 from australis.sim.route.run import simulate
 from australis.sim.route.world import Sharing, World, alone

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place import RULES
-from australis.policy.route import Policy
+from australis.policy.route import RULES, Policy
 from australis.sim.route.compiled import SCORES, Arrays, How, laid_out, run_until
 from australis.sim.route.world import OVERLOADED, World
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place import RULES, Rules
-from australis.policy.route import DistributedPlan
+from australis.policy.route import RULES, DistributedPlan, Rules
 
 OVERLOADED = 10_000
 """The tuples queued at a node from which it counts as overloaded."""

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from australis.errors import Problem, SimulationError
-from australis.policy.place import Rules
-from australis.policy.route import RoutedStream
+from australis.policy.route import RoutedStream, Rules
 from australis.sim.route.compiled.heap import EVENT
 from australis.sim.route.world import World
 

@@ -1,6 +1,6 @@
 """Nodes that share load: operators slid, split and merged, with the tuples in their queues; compiled.
 
-The plain functions of `australis.policy.place.sharing` decide. For senders, an operator remains one, with the
+The plain functions of `australis.policy.route.sharing` decide. For senders, an operator remains one, with the
 resources of all its copies; each copy gets tuples in proportion to its own. A removed copy has an heir, to
 which tuples in transit are forwarded; its place is reused when there are none left.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from australis.policy.place import sharing
+from australis.policy.route import sharing
 from australis.sim.route.compiled.arrivals import arrive
 from australis.sim.route.compiled.choices import smoothed
 from australis.sim.route.compiled.heap import called

@@ -12,9 +12,9 @@ from australis.algebra.network import Network, Node, Ref
 from australis.algebra.schema import TUP, Schema
 from australis.algebra.types import DOUBLE
 from australis.errors import PolicyError, Problem
-from australis.policy.place.group_keys import at_inputs, keeps_groups, keys, stream_side
-from australis.policy.place.parts import parted
-from australis.policy.place.stream_order import ascends, first_ordered, tracks
+from australis.policy.place.parting.group_keys import at_inputs, keeps_groups, keys, stream_side
+from australis.policy.place.parting.parts import parted
+from australis.policy.place.parting.stream_order import ALL_HERE, Beyond, ascends, first_ordered, tracks
 from australis.rewrite.meaning import is_pure
 from australis.rewrite.statistics import Measure, Statistics, read_ports
 from australis.rewrite.streams import new_id
@@ -80,6 +80,31 @@ class Parting:
         points = {name: replace(p, at=self._now(p.at)) for name, p in network.connection_points.items()}
         return replace(network, boxes=boxes, outputs=outputs, connection_points=points)
 
+    def undo(self, network: Network) -> Network:
+        """The network with the box whole again, unless it was split once more since."""
+        found = self.put[self.box].sources
+        now = [self._source(network, port, ref) for port, ref in enumerate(found)]
+        back = {merge: ref for ref, merge in self.moved.items()}
+
+        def rewired(ref: Ref) -> Ref:
+            return back.get(ref, ref)
+
+        boxes: dict[str, Node] = {}
+        for box_id, node in network.boxes.items():
+            if box_id == self.box:
+                boxes[box_id] = replace(self.was, sources=tuple(now))
+            elif box_id not in self.put:
+                boxes[box_id] = replace(node, sources=tuple(map(rewired, node.sources)))
+        outputs = {name: replace(o, source=rewired(o.source)) for name, o in network.outputs.items()}
+        points = {name: replace(p, at=rewired(p.at)) for name, p in network.connection_points.items()}
+        return replace(network, boxes=boxes, outputs=outputs, connection_points=points)
+
+    def _source(self, network: Network, port: int, ref: Ref) -> Ref:
+        """Where the box reads now, past its own Filter; boxes upstream may have been split since."""
+        if ref.id in self.routes:
+            return network.boxes[ref.id].sources[0]
+        return network.boxes[self.box].sources[port]
+
     def _rewired(self, node: Node) -> Node:
         return replace(node, sources=tuple(map(self._now, node.sources)))
 
@@ -96,7 +121,9 @@ class Parting:
         return replace(statistics, boxes=found)
 
 
-def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) -> Parting:
+def part(
+    network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING, beyond: Beyond = ALL_HERE
+) -> Parting:
     """A box as two equivalent copies; raises PolicyError with the reason if it cannot be split.
 
     >>> from australis.algebra.builder import NetworkBuilder
@@ -109,7 +136,7 @@ def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) 
     _check(network, box_id)
     box, schemas = network.boxes[box_id].box, network.input_schemas(box_id)
     if not box.ordered:
-        found = _united(network, box_id, keeps, _of_stateless(network, box_id))
+        found = _united(network, box_id, keeps, _of_stateless(network, box_id, beyond))
     elif isinstance(box, Tumble):
         found = _tumble(network, box_id, keeps, assumed)
     elif keeps_groups(box, schemas, keeps):
@@ -119,12 +146,12 @@ def part(network: Network, box_id: str, keeps: str, assumed: Assumed = NOTHING) 
     else:
         what = f"{box.kind} depends on tuples that {keeps!r} separates"
         raise _refused(box_id, what, "a predicate on attributes it groups by that are not doubles")
-    _check_downstream(network, found, assumed)
+    _check_downstream(network, found, assumed, beyond)
     return found
 
 
-def _of_stateless(network: Network, box_id: str) -> Same:
-    return Same.MOMENTS if tracks(network, Ref(box_id)) is None else Same.ALL
+def _of_stateless(network: Network, box_id: str, beyond: Beyond) -> Same:
+    return Same.MOMENTS if tracks(network, Ref(box_id), beyond) is None else Same.ALL
 
 
 def _check(network: Network, box_id: str) -> None:
@@ -150,8 +177,8 @@ def _is_known(box: Box, schemas: tuple[Schema, ...]) -> bool:
     return divisible and len(schemas) == 1 and not box.rejects(*schemas)
 
 
-def _check_downstream(network: Network, found: Parting, assumed: Assumed) -> None:
-    ordered = first_ordered(network, frozenset(found.moved))
+def _check_downstream(network: Network, found: Parting, assumed: Assumed, beyond: Beyond) -> None:
+    ordered = first_ordered(network, frozenset(found.moved), beyond)
     if found.same is not Same.ALL and ordered is not None and not assumed.any_order:
         what = f"{ordered} downstream depends on the order of tuples: there would be {found.same.value}"
         expected = "no order-sensitive box downstream, or permission to change it (any_order)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from australis.policy.place.sharing import KEEP, MERGE, NOWHERE, SLIDE, SPLIT, Action, Rules, decided
+from australis.policy.route.sharing import KEEP, MERGE, NOWHERE, SLIDE, SPLIT, Action, Rules, decided
 
 NOW = 100.0
 RULES = Rules(overloaded=500, much=1.0, slid=0.8, merged=0.6, rest=5.0, calm=20.0)

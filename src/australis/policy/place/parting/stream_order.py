@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from australis.algebra.boxes import Drop, Filter, Map, Union, WSort
@@ -11,6 +13,20 @@ from australis.algebra.order import SortKey
 
 Track = tuple[tuple[str, int], ...]
 """The input that a tuple comes from, and the outputs of the Filters that it passed."""
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What is known of the streams of a network that continue at other sites."""
+
+    readers: Mapping[str, str] = field(default_factory=dict)
+    """By output: a box elsewhere that depends on the order of its tuples."""
+    arriving: frozenset[str] = frozenset()
+    """The inputs that come from boxes elsewhere: one tuple there may have caused several here."""
+
+
+ALL_HERE = Beyond()
+"""The network is whole."""
 
 
 def ascends(network: Network, ref: Ref, names: tuple[str, ...]) -> bool:
@@ -34,23 +50,25 @@ def _is_kept(expr: object, name: str) -> bool:
     return isinstance(expr, Attribute) and expr.name == name
 
 
-def tracks(network: Network, ref: Ref) -> frozenset[Track] | None:
+def tracks(network: Network, ref: Ref, beyond: Beyond = ALL_HERE) -> frozenset[Track] | None:
     """The paths to a stream, if a tuple of an input takes at most one and causes at most one tuple there.
 
     None if one tuple may cause several, or the passing of time does. With tracks, the sequence of a stream
     does not depend on the paths of its tuples.
     """
+    if ref.id in beyond.arriving:
+        return None
     if ref.id in network.inputs:
         return frozenset([((ref.id, 0),)])
     node = network.boxes[ref.id]
     match node.box:
         case Map() | Drop():
-            return tracks(network, node.sources[0])
+            return tracks(network, node.sources[0], beyond)
         case Filter():
-            found = tracks(network, node.sources[0])
+            found = tracks(network, node.sources[0], beyond)
             return found and frozenset((*track, (ref.id, ref.port)) for track in found)
         case Union():
-            return _met([tracks(network, source) for source in node.sources])
+            return _met([tracks(network, source, beyond) for source in node.sources])
     return None
 
 
@@ -71,8 +89,8 @@ def _part(one: Track, other: Track) -> bool:
     return False
 
 
-def first_ordered(network: Network, refs: frozenset[Ref]) -> str | None:
-    """The first order-sensitive box downstream of some streams."""
+def first_ordered(network: Network, refs: frozenset[Ref], beyond: Beyond = ALL_HERE) -> str | None:
+    """The first order-sensitive box downstream of some streams, here or at another site."""
     reached = set(refs)
     for box_id in network.order:
         node = network.boxes[box_id]
@@ -80,4 +98,5 @@ def first_ordered(network: Network, refs: frozenset[Ref]) -> str | None:
             if node.box.ordered:
                 return box_id
             reached |= {Ref(box_id, port) for port in range(node.box.outputs)}
-    return None
+    found = (box_id for name, box_id in beyond.readers.items() if network.outputs[name].source in reached)
+    return next(found, None)
