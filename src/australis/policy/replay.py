@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from australis.policy.hotspot import Peer
 from australis.policy.machines import Machine, Replayed, replay
 from australis.policy.place import Daemon
+from australis.policy.recover import Server
 from australis.policy.trade import Participant
 
-MACHINES: dict[str, type[Machine]] = {kind.POLICY: kind for kind in (Participant, Peer, Daemon)}
+MACHINES: dict[str, type[Machine]] = {kind.POLICY: kind for kind in (Participant, Peer, Daemon, Server)}
 
 
 def replayed(lines: Iterable[bytes], most: int = 10) -> Replayed:

@@ -1,4 +1,4 @@
-"""The kernel of the virtual world: time, machines, links, and journals that are replayed."""
+"""The kernel of the virtual world: time, machines and links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from australis.errors import SimulationError
 from australis.sim.kernel.clock import Clock
-from australis.sim.kernel.journal import Journal
 from australis.sim.kernel.links import Faults, Links, Net
 from australis.sim.kernel.nodes import VirtualNode
 
@@ -95,31 +94,6 @@ def test_a_message_of_a_node_to_itself_is_never_lost() -> None:
     net.send("a", "a", "note")
     clock.run()
     assert (seen, clock.now) == ([("a", "a", "note")], 0.0)
-
-
-class Adder:
-    """A machine for a journal."""
-
-    def __init__(self, start: int = 0) -> None:
-        self.sum = start
-
-    def handle(self, event: int) -> list[str]:
-        self.sum += event
-        return [f"say {self.sum}"]
-
-
-def test_a_journal_is_played_again() -> None:
-    journal, other, machine = Journal(), Journal(), Adder()
-    for time, event in ((1.0, 3), (2.5, 4)):
-        commands = machine.handle(event)
-        journal.write(time, "adder", event, commands)
-        other.write(time, "adder", event, commands)
-    assert journal.replay({"adder": Adder()}) == journal.compare(other) == 2
-    with pytest.raises(SimulationError, match=r"journal\[0\] at 1, adder: decided \('say 4',\); expected"):
-        journal.replay({"adder": Adder(1)})
-    other.write(3.0, "adder", 5, ())
-    with pytest.raises(SimulationError, match=r"journal\[2\] at 3, adder: is JournalEntry.*expected None"):
-        journal.compare(other)
 
 
 @pytest.mark.parametrize(

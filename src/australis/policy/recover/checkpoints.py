@@ -12,7 +12,7 @@ be safe stays safe, and messages about it may be lost, delayed or duplicated.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from australis.policy.recover.flow import Noted
 from australis.policy.recover.positions import Positions, farthest, within
@@ -36,23 +36,23 @@ class Checkpoints:
     def __init__(self, k: int, inputs: Iterable[str], outputs: Iterable[str]) -> None:
         self._k = k
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
-        self._known: dict[str, list[dict[str, int]]] = {arc: [{} for _ in range(k + 1)] for arc in outputs}
+        self.known: dict[str, list[dict[str, int]]] = {arc: [{} for _ in range(k + 1)] for arc in outputs}
         """What is safe on each arc, at each level, as its reader reported."""
-        self._moments: deque[Noted] = deque([Noted({}, {})])
+        self.moments: deque[Noted] = deque([Noted({}, {})])
 
     def note(self, moment: Noted) -> None:
         """Add a checkpoint that the server can return to."""
-        self._moments.append(moment)
+        self.moments.append(moment)
 
     def told(self, arc: str, safe: Safe) -> None:
         """Note what the reader of an arc reports as safe there."""
-        known = self._known[arc]
+        known = self.known[arc]
         for level, positions in enumerate(safe):
             known[level] = farthest(known[level], positions)
 
     def truncation(self, arc: str) -> Positions:
         """Up to where the queue of an arc can be truncated."""
-        return self._known[arc][self._k]
+        return self.known[arc][self._k]
 
     def safe(self, arc: str, received: Positions) -> Safe:
         """What to report to the writer of an arc."""
@@ -63,23 +63,17 @@ class Checkpoints:
 
     def forget(self) -> None:
         """Discard checkpoints that will never be returned to."""
-        oldest = self._latest(self._k - 1) if self._k else self._moments[-1]
-        while self._moments[0] is not oldest:
-            self._moments.popleft()
+        oldest = self._latest(self._k - 1) if self._k else self.moments[-1]
+        while self.moments[0] is not oldest:
+            self.moments.popleft()
 
     def _latest(self, level: int) -> Noted:
         """The latest checkpoint from which everything not safe at a level is produced again."""
-        for moment in reversed(self._moments):
-            if all(within(moment.sent.get(arc, {}), self._known[arc][level]) for arc in self._outputs):
+        for moment in reversed(self.moments):
+            if all(within(moment.sent.get(arc, {}), self.known[arc][level]) for arc in self._outputs):
                 return moment
-        return self._moments[0]
+        return self.moments[0]
 
-    @property
-    def moments(self) -> int:
-        """How many checkpoints are kept."""
-        return len(self._moments)
-
-
-def at_output(k: int, received: Mapping[str, int]) -> Safe:
-    """The report of an application, which does not fail: everything that it has is safe at every level."""
-    return (dict(received),) * (k + 1)
+    def resume(self, known: dict[str, list[dict[str, int]]], moments: Iterable[Noted]) -> None:
+        """Continue with what was known."""
+        self.known, self.moments = known, deque(moments)

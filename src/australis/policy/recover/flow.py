@@ -19,15 +19,15 @@ class Junction:
 
     def __init__(self, arcs: Iterable[str]) -> None:
         self._arcs = tuple(arcs)
-        self._saved: dict[str, int] = {}
+        self.saved: dict[str, int] = {}
 
     def arrived(self, arc: str, serial: int) -> int | None:
         """A message arrived; returns the earliest serial, if there is one on every arc."""
-        self._saved[arc] = serial
-        if len(self._saved) < len(self._arcs):
+        self.saved[arc] = serial
+        if len(self.saved) < len(self._arcs):
             return None
-        onward = min(self._saved.values())
-        self._saved.clear()
+        onward = min(self.saved.values())
+        self.saved.clear()
         return onward
 
 

@@ -8,33 +8,34 @@ from collections.abc import Iterable
 class Heartbeats:
     """Monitors some servers downstream; heartbeats of other servers are ignored.
 
-    >>> beats = Heartbeats(["s2", "s3"], timeout_s=2.0)
-    >>> beats.heard("s2", 1.5)
-    >>> beats.silent(3.0), beats.silent(3.1)
+    >>> beats = Heartbeats(["s2", "s3"], timeout_us=2_000_000)
+    >>> beats.heard("s2", 1_500_000)
+    >>> beats.silent(3_000_000), beats.silent(3_100_000)
     (['s3'], [])
     """
 
-    def __init__(self, servers: Iterable[str], timeout_s: float, now: float = 0.0) -> None:
-        self._timeout_s = timeout_s
-        self._heard = dict.fromkeys(servers, now)
-        self._failed: set[str] = set()
+    def __init__(self, servers: Iterable[str], timeout_us: float) -> None:
+        self._timeout_us = timeout_us
+        self.heard_at = dict.fromkeys(servers, 0)
+        self.failed: set[str] = set()
 
-    def heard(self, server: str, now: float) -> None:
-        """A server is alive, or alive again."""
-        if server in self._heard:
-            self._heard[server] = now
-            self._failed.discard(server)
+    def begin(self, now: int) -> None:
+        """Watch from now on: nobody is to blame for what was not heard before."""
+        self.heard_at = dict.fromkeys(self.heard_at, now)
+        self.failed.clear()
 
-    def silent(self, now: float) -> list[str]:
+    def heard(self, server: str, now: int) -> None:
+        """A server is alive, or was restarted and has time to send its first heartbeat."""
+        if server in self.heard_at:
+            self.heard_at[server] = now
+            self.failed.discard(server)
+
+    def silent(self, now: int) -> list[str]:
         """The servers that must have failed, each reported once until it is heard again."""
         found = [
             server
-            for server, heard in self._heard.items()
-            if now - heard > self._timeout_s and server not in self._failed
+            for server, heard in self.heard_at.items()
+            if now - heard > self._timeout_us and server not in self.failed
         ]
-        self._failed.update(found)
+        self.failed.update(found)
         return found
-
-    def awaited(self, server: str, now: float) -> None:
-        """A server was restarted, and has time to send its first heartbeat."""
-        self.heard(server, now)

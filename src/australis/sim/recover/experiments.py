@@ -43,7 +43,7 @@ class Volume:
     """The tuples in an output queue, averaged over queues and time."""
     queue_max: int
     recovery_s: float
-    """From the crash until everything sent before it is delivered."""
+    """From the restart of the server until everything sent before the crash is delivered."""
     redone: float
     """Tuples that were processed again."""
 
@@ -59,7 +59,7 @@ def volume(frequency: Frequency, seeds: Sequence[int] = range(3)) -> Volume:
 def _crashed(frequency: Frequency, seed: int) -> tuple[float, float, float, float, float]:
     chance = Random(seed)
     setting = Setting(*frequency, cost_s=COST_S, delay_s=0.01)
-    world = World(straight(SERVERS), setting, chance)
+    world = World(straight(SERVERS), setting, chance, plain=True)
     times = [number / RATE for number in range(1, int(UNTIL_S * RATE) + 1)]
     for number, time in enumerate(times, 1):
         world.clock.at(time, world.emit, "source", number)
@@ -71,12 +71,12 @@ def _crashed(frequency: Frequency, seed: int) -> tuple[float, float, float, floa
     before = max(number for number, time in enumerate(times, 1) if time <= crash)
     caught_up = max(time for (_, number), (time, _) in delivered.items() if number <= before)
     redone = sum(world.processed.values()) - SERVERS * len(times)
-    told = sum(world.sent[kind] for kind in ("flow", "safe", "query"))
+    told = sum(world.sent[kind] for kind in ("flow", "Secured", "Query"))
     return (
         told / (len(times) * (SERVERS + 1)),
         fmean(kept),
         max(kept),
-        caught_up - crash - setting.timeout_s,
+        caught_up - world.began[0][0],
         redone,
     )
 

@@ -65,13 +65,13 @@ class ServerNetwork:
         """The arcs out of a server or source."""
         return [arc for arc in self.arcs if arc.source == name]
 
-    def plan(self, name: str, k: int, timeout_s: float) -> ServerArcs:
-        """The arcs of a server or source; each server is guarded by the first that it reads from."""
+    def plan(self, name: str, k: int, timeout_us: int) -> ServerArcs:
+        """The arcs of a server, source or application; who a server reads from first guards it."""
         reads = {arc.id: arc.source for arc in self.reads(name)}
         writes = {arc.id: arc.target for arc in self.writes(name)}
         downstream = dict.fromkeys(target for target in writes.values() if target in self.servers)
         guards = tuple(each for each in downstream if self.reads(each)[0].source == name)
-        return ServerArcs(name, reads, writes, guards, k, timeout_s)
+        return ServerArcs(name, reads, writes, guards, k, timeout_us)
 
 
 class Work:

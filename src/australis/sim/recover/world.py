@@ -1,22 +1,21 @@
-"""Servers in a virtual world: they run on machines that crash, and are restarted elsewhere.
+"""Servers in a virtual world: they run on machines that crash, and are restarted there or elsewhere.
 
-A server's memory is lost with its machine: boxes, queues and policy state. Connections keep the order of
-tuples; heartbeats and the back channel may lose, delay and duplicate messages.
+A server's memory is lost with its machine: boxes, queues and the state of the policy; with a disk, it comes
+back. Connections keep the order of tuples; letters may be lost, late and doubled.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple
 
-from australis.policy.recover import Noted, OutputLog, Safe, at_output
-from australis.policy.recover import server as m
-from australis.sim.kernel import Clock, Faults, Journal, Links, Net, VirtualNode
+from australis.policy.machines import Journal, Send
+from australis.policy.recover import messages as m
+from australis.sim.kernel import Clock, Faults, Links, Net, VirtualNode
 from australis.sim.recover.boxes import PathTuple
-from australis.sim.recover.network import APPLICATION, ServerNetwork, Work, shared
+from australis.sim.recover.lives import Data, Disk, ServerLife
+from australis.sim.recover.network import ServerNetwork, shared
 
 
 @dataclass(frozen=True)
@@ -33,258 +32,165 @@ class Setting:
     cost_s: float = 0.01
     """How long a server takes per tuple."""
     delay_s: float = 0.1
-    """The greatest delay of connections and messages."""
+    """The greatest delay of connections and letters."""
     loss: float = 0.0
-    """Of heartbeats, and of the back channel."""
-
-
-class Data(NamedTuple):
-    """What is sent along an arc to a life of its reader: a tuple, a flow message, or a replay's start."""
-
-    arc: str
-    life: int
-    what: PathTuple | int | None
-
-
-class ControlMessage(NamedTuple):
-    """A control message from one server to another."""
-
-    what: Any
-
-
-class ServerLife:
-    """One life of a server or source."""
-
-    def __init__(self, world: World, name: str, node: VirtualNode, life: int) -> None:
-        self.name, self.node, self.life = name, node, life
-        network, setting = world.network, world.setting
-        self.policy = world.policy(f"{name}#{life}", network.plan(name, setting.k, setting.timeout_s))
-        self.work = Work(network, name) if name in network.servers else None
-        self.logs = {arc.id: OutputLog() for arc in network.writes(name)}
-        self.received: dict[str, dict[str, int]] = {arc.id: {} for arc in network.reads(name)}
-        self.sent: dict[str, dict[str, int]] = {arc: {} for arc in self.logs}
-        self.taking = dict.fromkeys(self.received, life == 0)
-        """Whether tuples of an arc are taken: after a failure, only once their replay has begun."""
-        self._world = world
-        self._carried: dict[type, Callable[[Any], object]] = {
-            m.Onward: self._onward,
-            m.TellSafe: lambda command: world.tell_safe(name, command.arc, command.safe),
-            m.Truncate: lambda command: self.logs[command.arc].truncate(command.safe),
-            m.Heartbeat: lambda command: world.control(name, command.to, "beat"),
-            m.TakeOver: lambda command: world.begin(command.server, self.node),
-            m.AskReplay: lambda command: world.ask_replay(name, command),
-            m.Replay: self._replay,
-        }
-
-    @property
-    def alive(self) -> bool:
-        """Whether this life continues."""
-        return self.node.up and self._world.runners.get(self.name) is self
-
-    def tell(self, event: Any) -> None:
-        """Report an event to the policy, and carry out its commands."""
-        if self.alive:
-            commands = self.policy.handle(event)
-            self._world.record(self, event, commands)
-            for command in commands:
-                self._carried[type(command)](command)
-
-    # --- along arcs
-
-    def arrived(self, data: Data) -> None:
-        """Something arrived along an arc; duplicate tuples are dropped."""
-        if data.what is None:
-            self.taking[data.arc] = True
-            self.tell(m.Replaying(data.arc))
-        elif not self.taking[data.arc]:
-            return
-        elif isinstance(data.what, int):
-            self.node.work(0.0, self._flowed, data.arc, data.what)
-        elif data.what.number > self.received[data.arc].get(data.what.path, 0):
-            self.received[data.arc][data.what.path] = data.what.number
-            self.node.work(self._world.setting.cost_s, self._process, data.what)
-
-    def _process(self, tup: PathTuple) -> None:
-        if self.alive and self.work:
-            self._world.processed[self.name] += 1
-            for arc, made in self.work.take(tup):
-                self.send(arc, made)
-
-    def send(self, arc: str, tup: PathTuple) -> None:
-        """Send a tuple along an arc, and keep it."""
-        self.logs[arc].append(tup.path, tup.number, tup.value)
-        self.sent[arc][tup.path] = tup.number
-        self._world.data(self.name, arc, tup)
-
-    def _flowed(self, arc: str, serial: int) -> None:
-        if self.alive:
-            received = {arc: dict(positions) for arc, positions in self.received.items()}
-            self.tell(m.FlowMessage(arc, serial, received, self.noted()))
-
-    def noted(self) -> Noted:
-        """What the boxes depend on now."""
-        sent = {arc: dict(positions) for arc, positions in self.sent.items()}
-        return Noted(sent, self.work.done() if self.work else {})
-
-    def _onward(self, command: m.Onward) -> None:
-        for arc in self.logs:
-            self._world.data(self.name, arc, command.serial)
-
-    def _replay(self, command: m.Replay) -> None:
-        self._world.data(self.name, command.arc, None)
-        for kept in self.logs[command.arc]:
-            self._world.data(self.name, command.arc, PathTuple(kept.path, kept.number, kept.value))
+    """Of letters, and how many are doubled."""
 
 
 class World:
     """A network, with each server on its own machine at first."""
 
     def __init__(
-        self, network: ServerNetwork, setting: Setting, chance: Random, *, record: bool = False
+        self,
+        network: ServerNetwork,
+        setting: Setting,
+        chance: Random,
+        *,
+        journal: Journal | None = None,
+        restores: bool = False,
+        plain: bool = False,
     ) -> None:
         self.network, self.setting = network, setting
         self.clock = Clock()
-        self.journal = Journal() if record else None
+        self.journal, self.restores, self.plain = journal, restores, plain
+        """`restores`: every machine is made again from its snapshot before each event; `plain`: letters
+        stay values."""
         faults = Faults(delay=setting.delay_s)
         self._connections = Net(self.clock, chance, Links(0.01, faults=faults, ordered=True), self._arrived)
         lossy = Faults(setting.loss, duplication=setting.loss, delay=setting.delay_s)
-        self._messages = Net(self.clock, chance, Links(0.01, faults=lossy), self._heard)
+        self._letters = Net(self.clock, chance, Links(0.01, faults=lossy), self._heard)
         self._readers = {arc.id: arc.target for arc in network.arcs}
-        self._writers = {arc.id: arc.source for arc in network.arcs}
         self.sent: Counter[str] = Counter()
         """Messages that carry no tuples, by kind."""
         self.processed: Counter[str] = Counter()
         """How many tuples each server processed."""
         self.deliveries: dict[str, dict[tuple[str, int], tuple[float, int]]] = {}
         """What the applications have received, by arc, path and number: when, and which value."""
-        self._delivered: dict[str, dict[str, int]] = {}
         self.lives: Counter[str] = Counter()
+        """What a catalogue says: how many lives of each server there were, of which the last one counts."""
         self.runners: dict[str, ServerLife] = {}
+        self.replaced: list[ServerLife] = []
+        """Lives that go on though another one took their place, since they were only suspected."""
         self.began: list[tuple[float, str]] = []
-        """Which server was restarted when."""
-        self._begun: dict[str, tuple[m.ServerArcs, float]] = {}
-        """How each life began."""
-        for name in (*network.sources, *network.servers):
-            self.runners[name] = ServerLife(self, name, VirtualNode(self.clock, name), 0)
-            self.clock.every(setting.beat_s, self._beat, name, first=chance.random() * setting.beat_s)
+        """Which server was begun again with nothing, and when."""
+        self.refused: Counter[str] = Counter()
+        """What lives that are over refused."""
+        applications = dict.fromkeys(arc.target for arc in network.arcs if arc.target not in network.servers)
+        for name in (*network.sources, *network.servers, *applications):
+            self._live(name, VirtualNode(self.clock, name), None)
+            self.clock.every(
+                setting.beat_s, self._tell, name, m.Ticked(), first=chance.random() * setting.beat_s
+            )
             if setting.arrays:
-                self.clock.every(setting.flow_s, self._query, name, first=chance.random() * setting.flow_s)
+                first = chance.random() * setting.flow_s
+                self.clock.every(setting.flow_s, self._tell, name, m.Asking(), first=first)
         if not setting.arrays:
             self.clock.every(setting.flow_s, self._flow)
 
+    def _live(self, name: str, node: VirtualNode, disk: Disk | None) -> ServerLife:
+        self.lives[name] += 1
+        runner = self.runners[name] = ServerLife(self, name, node, self.lives[name], disk)
+        self.clock.after(0.0, runner.begin)
+        return runner
+
     # --- time
 
-    def _beat(self, name: str) -> None:
-        runner = self.runners.get(name)
-        if runner:
-            runner.tell(m.Beat(self.clock.now))
+    def _tell(self, name: str, event: m.Event) -> None:
+        for runner in self._all(name):
+            runner.tell(event)
+
+    def _all(self, name: str) -> list[ServerLife]:
+        """The life of a server that counts, and those that do not know that they do not."""
+        current = self.runners.get(name)
+        others = [each for each in self.replaced if each.name == name and each.alive]
+        return [*([current] if current is not None else []), *others]
 
     def _flow(self) -> None:
         serial = int(self.clock.now / self.setting.flow_s)
         for source in self.network.sources:
             runner = self.runners[source]
-            runner.tell(m.FlowMessage("", serial, {}, runner.noted()))
-
-    def _query(self, name: str) -> None:
-        """The upstream server queries the array of each downstream one."""
-        for arc in self.network.writes(name):
-            self.control(name, arc.target, ("query", arc.id))
+            runner.tell(m.Flowed("", serial, {}, runner.noted()))
 
     # --- messages
 
-    def data(self, source: str, arc: str, what: PathTuple | int | None) -> None:
-        """Send something along an arc, to the current life of its reader."""
-        reader = self._readers[arc]
-        if isinstance(what, int):
+    def data(self, source: ServerLife, data: Data) -> None:
+        """Send something along an arc, to a life of its reader."""
+        if isinstance(data.what, int):
             self.sent["flow"] += 1
-        self._connections.send(source, reader, Data(arc, self.lives[reader], what))
+        self._connections.send(source.name, self._readers[data.arc], data)
 
     def _arrived(self, _: str, target: str, data: Data) -> None:
-        runner = self.runners.get(target)
-        if target.startswith(APPLICATION):
-            self._deliver(data)
-        elif runner and runner.life == data.life and runner.alive:
-            runner.arrived(data)
+        for runner in self._all(target):
+            if runner.alive and runner.life == data.session.reader:
+                runner.arrived(data)
 
-    def _deliver(self, data: Data) -> None:
-        received = self._delivered.setdefault(data.arc, {})
-        if isinstance(data.what, int):
-            self.tell_safe(self._readers[data.arc], data.arc, at_output(self.setting.k, received))
-        elif data.what is not None and data.what.number > received.get(data.what.path, 0):
-            path, number, value, _ = data.what
-            received[path] = number
-            self.deliveries.setdefault(data.arc, {})[path, number] = (self.clock.now, value)
+    def letter(self, source: ServerLife, send: Send) -> None:
+        """Send a letter, which may be lost, delayed or duplicated."""
+        self.sent[send.kind] += 1
+        self._letters.send(source.name, send.to, send.letter)
 
-    def tell_safe(self, name: str, arc: str, safe: Safe) -> None:
-        """The back channel."""
-        self.control(name, self._writers[arc], ("safe", arc, safe))
+    def _heard(self, source: str, target: str, letter: bytes) -> None:
+        for runner in self._all(target):
+            runner.heard(source, letter)
 
-    def ask_replay(self, name: str, command: m.AskReplay) -> None:
-        """A restarted server asks for what is kept for it."""
-        self.control(name, self._writers[command.arc], ("replay", command.arc, command.life))
-
-    def control(self, source: str, target: str, what: Any) -> None:
-        """Send a message that may be lost, delayed or duplicated."""
-        self.sent[what if isinstance(what, str) else what[0]] += 1
-        self._messages.send(source, target, ControlMessage((source, what)))
-
-    def _heard(self, _: str, target: str, control: ControlMessage) -> None:
-        source, what = control.what
-        runner = self.runners.get(target)
-        if what[0] == "query" and target.startswith(APPLICATION):
-            received = self._delivered.setdefault(what[1], {})
-            self.tell_safe(target, what[1], at_output(self.setting.k, received))
-        elif runner is not None:
-            runner.tell(self._event(runner, source, what))
-
-    def _event(self, runner: ServerLife, source: str, what: Any) -> Any:
-        if what == "beat":
-            return m.Heard(source, self.clock.now)
-        if what[0] == "safe":
-            return m.Told(what[1], what[2])
-        if what[0] == "query":
-            return m.Queried(what[1], dict(runner.received[what[1]]), runner.noted())
-        return m.ReplayWanted(what[1], what[2])
+    def deliver(self, arc: str, tup: PathTuple) -> None:
+        """An application has received a tuple."""
+        self.deliveries.setdefault(arc, {})[tup.path, tup.number] = (self.clock.now, tup.value)
 
     # --- failures
 
-    def crash(self, name: str) -> list[str]:
-        """The machine of a server fails, with all servers on it; returns their names."""
+    def crash(self, name: str) -> dict[str, ServerLife]:
+        """The machine of a server fails, with all servers on it, which are returned."""
         node = self.runners[name].node
         node.crash()
-        gone = [each for each, runner in self.runners.items() if runner.node is node]
-        for each in gone:
+        gone = {each: runner for each, runner in self.runners.items() if runner.node is node}
+        for each, runner in gone.items():
+            self.refused += runner.machine.refused
             del self.runners[each]
         return gone
 
+    def restart(self, gone: dict[str, Disk], node: VirtualNode) -> None:
+        """A machine is up again, with its disk; servers that were taken over meanwhile stay away."""
+        node.restart()
+        for name, disk in gone.items():
+            if name not in self.runners:
+                self._live(name, node, disk)
+
+    def take_over(self, guard: ServerLife, name: str) -> None:
+        """Start a server in place of a silent one; a guard that was replaced learns of it then."""
+        if self.runners.get(guard.name) is guard:
+            self.begin(name, guard.node)
+        else:
+            guard.is_over = True
+
     def begin(self, name: str, node: VirtualNode) -> None:
-        """Start a server on a machine; if it had not failed, its old life is over."""
-        self.lives[name] += 1
+        """Start a server on a machine with nothing; if it had not failed, it goes on for a while."""
+        before = self.runners.get(name)
+        if before is not None:
+            self.refused += before.machine.refused
+            self.replaced.append(before)
+            self.clock.after(self.setting.timeout_s, self._end, before)
         self.began.append((self.clock.now, name))
-        runner = self.runners[name] = ServerLife(self, name, node, self.lives[name])
-        runner.tell(m.Started(self.clock.now, runner.life))
+        self._live(name, node, None)
+
+    def _end(self, runner: ServerLife) -> None:
+        """A life hears from the catalogue that it is over."""
+        runner.is_over = True
+
+    def rebuild(self, runner: ServerLife) -> None:
+        """A server that remembers too little begins with nothing, if it still counts."""
+        if self.runners.get(runner.name) is runner:
+            runner.is_over = True
+            self.refused += runner.machine.refused
+            self.began.append((self.clock.now, runner.name))
+            self._live(runner.name, runner.node, None)
 
     def emit(self, source: str, number: int) -> None:
         """A source sends a tuple."""
         runner = self.runners[source]
-        for arc, tup in shared(PathTuple(source, number, number), list(runner.logs), routes=False):
+        for arc, tup in shared(PathTuple(source, number, number), list(runner.disk.logs), routes=False):
             runner.send(arc, tup)
-
-    def policy(self, life: str, plan: m.ServerArcs) -> m.Server:
-        """The policy of a new life."""
-        self._begun[life] = (plan, self.clock.now)
-        return m.Server(plan, self.clock.now)
-
-    def record(self, runner: ServerLife, event: Any, commands: list[m.Command]) -> None:
-        """Record a decision."""
-        if self.journal is not None:
-            self.journal.write(self.clock.now, f"{runner.name}#{runner.life}", event, commands)
-
-    def replay(self) -> int:
-        """Replay the recorded events to new policies; returns how many, if they decide the same."""
-        assert self.journal is not None
-        return self.journal.replay({life: m.Server(*begun) for life, begun in self._begun.items()})
 
     def kept(self) -> dict[str, int]:
         """The length of each arc's queue."""
-        return {arc: len(log) for runner in self.runners.values() for arc, log in runner.logs.items()}
+        return {arc: len(log) for runner in self.runners.values() for arc, log in runner.disk.logs.items()}
