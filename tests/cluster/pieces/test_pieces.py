@@ -170,3 +170,40 @@ def test_a_file_that_is_no_placement_is_refused(tmp_path: Path, text: str, told:
         load_placement(tmp_path / "place.yaml")
     with pytest.raises(ClusterError, match="cannot be read"):
         load_placement(tmp_path / "none.yaml")
+
+
+def test_figure_6_on_two_machines(tmp_path: Path) -> None:
+    """Aurora* (CIDR 2003), Figure 6: machine 1, machine 2, and merged as the box that was not split emits."""
+    net = NetworkBuilder("split")
+    first, second = net.input("s", "A int, B int, routed boolean").route("NOT routed OR B < 3", as_="p")
+    one = first.tumble({"result": "count(*)"}, ["A"], as_="machine1").output("out1")
+    two = second.tumble({"result": "count(*)"}, ["A"], as_="machine2").output("out2")
+    union = one.union(two, as_="union")
+    union.wsort("A", timeout="1 h").tumble({"result": "sum(result)"}, ["A"]).output("merged")
+    network = net.build()
+    parts = dict.fromkeys((*network.inputs, *network.order), "lab/a")
+    here, there = cut_into_pieces(network, {**parts, "machine2": "lab/b"})
+    figure_2 = [(1, 2), (1, 3), (2, 2), (2, 1), (2, 6), (4, 5), (4, 2)]
+    with Linked(tmp_path, "lab/a", here.network) as a, Linked(tmp_path, "lab/b", there.network) as b:
+        a.cluster.connect(b.name, b.place)
+        a.cluster.arrange({name: (at, 1.0) for name, at in here.links.items()})
+        b.cluster.arrange({name: (at, 1.0) for name, at in there.links.items()})
+        for number, (x, y) in enumerate(figure_2, 1):
+            a.node.push("s", [{"A": x, "B": y, "routed": number > 3}])
+        counts = {"A": [1, 2], "result": [2, 2]}
+        until(lambda: table(a, "out1") == counts)
+        until(lambda: table(b, "out2") == {"A": [2], "result": [1]})
+        # The streams end, from where they begin: what machine 2 has left comes back before machine 1 ends.
+        b.node.flush()
+        until(lambda: table(b, "out2") == {"A": [2, 4], "result": [1, 1]})
+        until(lambda: a.cluster.status().links_in[0].tuples == 2)
+        a.node.flush()
+        a.node.drain()
+        assert table(a, "out1") == {"A": [1, 2, 4], "result": [2, 2, 1]}
+        assert table(a, "merged") == {"A": [1, 2, 4], "result": [2, 3, 2]}
+
+
+def table(linked: Linked, output: str) -> dict[str, list[Any]]:
+    linked.node.drain()
+    found: dict[str, list[Any]] = linked.node.read(output).drop_columns(["#ts", "#seq"]).to_pydict()
+    return found
