@@ -142,7 +142,9 @@ class Reader:
                     self._ask(connection)
                 else:
                     self._handle(connection, messages)
-            except AustralisError as error:
+            except Exception as error:
+                if not isinstance(error, AustralisError):
+                    _log.exception("the link from %s failed in a way that nobody expected", self.link.source)
                 self._fail(connection, str(error))
 
     def _next(self) -> list[Message]:
@@ -159,7 +161,7 @@ class Reader:
     def _ask(self, connection: Connection) -> None:
         link, number = self.link, self._numbers(self)
         with self._changed:
-            self._asked_on, self.number = connection, number
+            self._asked_on, self.number, self._schema = connection, number, None
             self._set(LinkState.ASKING)
         connection.send(Ask(self.number, link.output, link.input, link.weight))
 
@@ -200,7 +202,8 @@ class Reader:
 
     def _store(self, connection: Connection, messages: Sequence[Message]) -> None:
         """Push tuples, and say so once they are durable."""
-        assert self._schema is not None
+        if self._schema is None:
+            raise ClusterError(Problem(self.link.source, "sent tuples before it agreed to"))
         end, tables = self._position, []
         for message in messages:
             said = message.said

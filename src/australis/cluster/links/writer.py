@@ -124,9 +124,11 @@ class Writer:
             begin = self._agree()
             if begin is not None:
                 self._send(begin)
-        except AustralisError as error:
+        except Exception as error:
             if not self._is_over:
-                _log.warning("%s gets nothing more of %s: %s", self.peer, self._ask.output, error)
+                is_known = isinstance(error, AustralisError)
+                told = "%s gets nothing more of %s: %s"
+                _log.warning(told, self.peer, self._ask.output, error, exc_info=not is_known)
                 self._refuse(Refused.STOPPED, str(error))
 
     def _agree(self) -> Begin | None:
