@@ -169,7 +169,7 @@ def test_a_network_is_deployed_on_several_nodes_and_moved(
 def test_nodes_and_names_are_found_by_commands(served: Served) -> None:
     a = served.start("lab/a")
     deploy(a)
-    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]})
+    b = served.start("lab/b", seeds=[state(a)["listens"]])
     deploy(b)
     url = str(b.base_url)
     until(lambda: len(json.loads(australis("nodes", "--node", url, "--json").stdout)) == 2)

@@ -28,7 +28,7 @@ from australis.cluster.links import (
     WriterStatus,
 )
 from australis.cluster.membership import Pace
-from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus
+from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus, reached_at
 from australis.cluster.wire import (
     LETTER_MOST,
     Agree,
@@ -118,7 +118,8 @@ class Cluster:
         )
         self._idle_s = idle_s
         self._directory: Directory | None = None
-        if (place := advertise or self._peers.place) is not None:
+        if self._peers.place is not None:
+            place = advertise or reached_at(self._peers.place)
             self._directory = Directory(
                 credentials, place, self, threads, seeds=seeds, pace=pace, changed=self._poke
             )

@@ -165,3 +165,13 @@ def test_connections_that_are_not_used_end_and_all_know_all_nevertheless(some: S
     until(lambda: any(each.problem == "it was not used" for each in node.status().peers))
     until(some.all_know_all)
     assert all(each.state is State.ALIVE for each in node.members())
+
+
+def test_the_old_place_says_where_a_stream_has_gone(some: Some) -> None:
+    first, _, reader = some.add("lab/a", "speeds"), some.add("lab/b", "other"), some.add("lab/c", "seen")
+    first.cluster.withdraw("lab/speeds", NodeName("lab", "b"))
+    first.node.change(network("q0", "unnamed"))
+    reader.cluster.connect("lab/a", first.place)
+    reader.cluster.link("n", "lab/a/speeds")
+    until(lambda: reader.cluster.status().links_in[0].problem != "")
+    assert "'speeds' is at lab/b now (moved)" in reader.cluster.status().links_in[0].problem

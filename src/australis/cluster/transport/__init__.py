@@ -7,6 +7,17 @@ order, the offset of the other node's clock. Nothing here knows what the message
 from australis.cluster.transport.clocks import ClockOffset
 from australis.cluster.transport.connection import MESSAGE_MOST, Connection
 from australis.cluster.transport.fair_queue import FairQueue
+from australis.cluster.transport.listener import reached_at
 from australis.cluster.transport.peers import IDLE_S, Peer, Peers, PeerStatus
 
-__all__ = ["IDLE_S", "MESSAGE_MOST", "ClockOffset", "Connection", "FairQueue", "Peer", "PeerStatus", "Peers"]
+__all__ = [
+    "IDLE_S",
+    "MESSAGE_MOST",
+    "ClockOffset",
+    "Connection",
+    "FairQueue",
+    "Peer",
+    "PeerStatus",
+    "Peers",
+    "reached_at",
+]

@@ -72,3 +72,13 @@ def _bound(place: tuple[str, int]) -> socket.socket:
         hint = "another port" if error.errno == errno.EADDRINUSE else "an address of this machine"
         what = f"cannot listen on {host}:{port}: {error.strerror}"
         raise ClusterError(Problem("listen", what, hint)) from error
+
+
+def reached_at(place: tuple[str, int]) -> tuple[str, int]:
+    """Where others reach a listener: at this machine's name, if it listens on all addresses.
+
+    >>> reached_at(("127.0.0.1", 8402)), reached_at(("0.0.0.0", 8402)) == (socket.gethostname(), 8402)
+    (('127.0.0.1', 8402), True)
+    """
+    host, port = place
+    return (socket.gethostname() if host in ("", "0.0.0.0", "::") else host), port

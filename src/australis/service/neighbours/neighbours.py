@@ -22,6 +22,8 @@ class Neighbours:
         self._settings = settings
         self._credentials = None if settings.identity is None else Credentials.load(settings.identity)
         self._listen = None if settings.listen is None else place_of(settings.listen, "cluster.listen")
+        self._address = None if settings.address is None else place_of(settings.address, "cluster.address")
+        self._seeds = [place_of(at, "cluster.seeds") for at in settings.seeds]
         self._places = {name: place_of(at, f"cluster.nodes.{name}") for name, at in settings.nodes.items()}
         self._lock = threading.RLock()
         self._node: Node | None = None
@@ -61,7 +63,14 @@ class Neighbours:
             return self._cluster
 
     def _open(self, node: Node, credentials: Credentials) -> None:
-        cluster = Cluster(node, credentials, listen=self._listen, offers=self._settings.offers)
+        cluster = Cluster(
+            node,
+            credentials,
+            listen=self._listen,
+            offers=self._settings.offers,
+            seeds=self._seeds,
+            advertise=self._address,
+        )
         # The same port again, should the node be replaced by another one.
         self._listen, self._node, self._cluster = cluster.listens, node, cluster
         for name, place in self._places.items():

@@ -169,11 +169,15 @@ class ClusterSettings(_Section):
     identity: Path | None = None
     """The folder of the node's identity, made by `australis identity`; without one it has no other nodes."""
     listen: str | None = None
-    """HOST:PORT where other nodes connect; without it only this node makes connections."""
+    """HOST:PORT where other nodes connect; without it only this node dials, and knows no names."""
+    address: str | None = None
+    """HOST:PORT under which other nodes reach this one, if that is not where it listens."""
+    seeds: list[str] = Field(default_factory=list)
+    """HOST:PORT of some nodes, from which it learns of all others."""
     nodes: dict[str, str] = Field(default_factory=dict)
     """HOST:PORT of other nodes by name, such as lab/b: b.example:8402."""
     inputs: dict[str, str] = Field(default_factory=dict)
-    """PARTICIPANT/NODE/OUTPUT for an input, as `from` in a network, and before it."""
+    """PARTICIPANT/NODE/OUTPUT or PARTICIPANT/OUTPUT for an input, as `from` in a network, and before it."""
     weights: dict[str, Annotated[float, Field(ge=0.001, le=1000)]] = Field(default_factory=dict)
     """The share of a full connection that an input has, in proportion to others; 1 if left out."""
     offers: dict[str, list[str]] = Field(default_factory=dict)
