@@ -1,4 +1,4 @@
-"""Many nodes: who they are, how they are connected, and the links between them.
+"""Many nodes: who they are, how they are connected, the links between them, and who has which name.
 
 In: a running node, its identity, the addresses of others. Out: connections, and links by which an output of
 one node is an input of another, exactly once. The engine knows nothing of other nodes.

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from tests.cluster.world import SEEDS, World, name_of
 
-from australis.cluster.membership import Changed, State
+from australis.cluster.membership import Changed, Leave, Seek, State
 from australis.sim.kernel import Faults
 
 
@@ -46,8 +46,6 @@ def test_one_that_crashes_is_found_dead_by_all_and_one_that_returns_alive() -> N
 
 
 def test_who_leaves_need_not_be_suspected_first() -> None:
-    from australis.cluster.membership import Leave
-
     world = World(6, seed=3)
     settle(world, 30)
     world.tell(name_of(4), "members", Leave())
@@ -93,6 +91,15 @@ def test_both_sides_of_a_partition_find_each_other_again() -> None:
     assert len(live(world, name_of(1))) == 5
     world.split({})
     settle(world)
+
+
+def test_the_first_addresses_are_tried_again_even_if_others_are_known() -> None:
+    """Two groups that began apart would not find each other otherwise."""
+    world = World(3, seed=7)
+    settle(world, 30)
+    world.nodes[name_of(0)].told.clear()
+    world.run(15.0)
+    assert any(isinstance(each.command, Seek) for each in world.nodes[name_of(0)].told)
 
 
 @pytest.mark.parametrize("first", SEEDS)

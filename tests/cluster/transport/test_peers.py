@@ -298,3 +298,18 @@ def test_a_connection_that_is_kept_or_busy_does_not_end_for_being_idle(tmp_path:
     finally:
         one.peers.close()
         other.peers.close()
+
+
+def test_a_visit_to_a_node_that_is_connected_leaves_the_connection(tmp_path: Path) -> None:
+    one, other = Side(tmp_path, "lab/a"), Side(tmp_path, "lab/b")
+    try:
+        one.peers.dial(other.credentials.name, other.place)
+        until(lambda: one.is_connected("lab/b") and other.is_connected("lab/a"))
+        connection = one.peer("lab/b").connection
+        one.peers.visit(other.place)
+        until(lambda: not one.peers._visits)
+        assert one.peers._open == {connection}
+        assert one.changes == ["+lab/b"]
+    finally:
+        one.peers.close()
+        other.peers.close()

@@ -202,6 +202,8 @@ class Directory:
 
     def refused(self) -> dict[str, int]:
         """What its machines have refused, and how often."""
+        if self._is_ended:
+            return {}
         found: dict[str, int] = self._ask(lambda question, number: question.put(self._core.refused()))
         return found
 
@@ -219,6 +221,8 @@ class Directory:
 
     def _ask(self, look: Callable[[_Question, int], None]) -> Any:
         """Let its thread look something up, and wait for the answer."""
+        if self._is_ended:
+            raise ClusterError(Problem(str(self.name), "has left the others", "a cluster that is open"))
         question, number = _Question(self._threads.event()), next(self._numbers)
 
         def begin() -> None:
@@ -284,8 +288,7 @@ class Directory:
                 case Wake(at, event):
                     heappush(self._due, _Due(at, next(self._serial), topic, event))
                 case Seek():
-                    for place in self._seeds:
-                        self._carrier.visit(place)
+                    self._seek()
                 case Changed():
                     _log.info("%s at %s:%d is %s", command.name, command.host, command.port, command.state)
                     self._told_changed()
@@ -296,6 +299,13 @@ class Directory:
                     self._answer(number, Findings(listed, is_whole))
                 case _:
                     _log.debug("%s: %s", topic, command)
+
+    def _seek(self) -> None:
+        members = self._core.members.members.values()
+        known = {(each.presence.host, each.presence.port) for each in members if each.is_live}
+        for place in self._seeds:
+            if place not in known:
+                self._carrier.visit(place)
 
     def _found(self, found: Found) -> None:
         records = [(each.owner, each) for each in found.records]

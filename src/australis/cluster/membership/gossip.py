@@ -172,10 +172,10 @@ class Gossip(Machine):
         commands: list[Any] = [Wake(now + self._pace.period_us, Tick()), *self._forget(now)]
         self._round += 1
         others = [name for name in self._table.live() if name != self.name]
-        if not others:
+        dead, is_revisit = self._table.dead(), self._round % self._pace.revisit == 0
+        if not others or is_revisit:
             commands.append(Seek())
-        dead = self._table.dead()
-        if dead and self._round % self._pace.revisit == 0:
+        if dead and is_revisit:
             commands += self._ping(shuffled(dead, self.name, self._round)[0], now)
         self._order = [name for name in self._order if name in others] or shuffled(
             others, self.name, self._round

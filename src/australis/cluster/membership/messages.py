@@ -195,7 +195,7 @@ class Forgot(Value, frozen=True):
 
 
 class Seek(Value, frozen=True):
-    """No other living node is known: try the addresses that were given at the start."""
+    """Try the addresses that were given at the start: somebody may be there who is not known to be alive."""
 
 
 class Pace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

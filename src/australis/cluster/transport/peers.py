@@ -237,6 +237,10 @@ class Peers:
         except BaseException:
             bare.close()
             raise
+        if name is None and self.peer(secured.peer).connection is not None:
+            # It is known under another address, and connected.
+            secured.close()
+            return
         self._begin(secured, is_dialler=True)
 
     def _accept(self, bare: socket.socket) -> None:
