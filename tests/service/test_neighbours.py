@@ -186,6 +186,8 @@ def test_nodes_and_names_are_found_by_commands(served: Served) -> None:
 
     until(lambda: nodes_with("lab/fast") == ["lab/a", "lab/b"])
     assert "car int not null" in australis("where", "lab/fast", "--node", url).stdout
+    (piece, _) = json.loads(australis("where", "lab/cars", "--node", url, "--json").stdout)["places"]
+    assert (piece["node"], piece["kind"], piece["detail"]) == ("lab/a", "query", "fast")
     assert australis("where", "lab/none", "--node", url).exit_code == 1
     found = australis("find", "lab/f*", "--node", url).stdout
     assert [line.split() for line in found.splitlines()[2:]] == [

@@ -40,7 +40,9 @@ class Announcing:
 
     def _entries(self, network: Network) -> dict[str, _Entry]:
         home = self._directory.name.participant
-        found = {f"{home}/{network.name}": _Entry(Kind.QUERY, "", False)}
+        # A query may run in pieces on several nodes: each says which boxes are there.
+        boxes = ", ".join(sorted(network.boxes))[:DETAIL_MOST]
+        found = {f"{home}/{network.name}": _Entry(Kind.QUERY, boxes, False)}
         for output in network.outputs:
             schema = str(network.output_schema(output))[:DETAIL_MOST]
             found[f"{home}/{output}"] = _Entry(Kind.STREAM, schema, self._offers.is_public(output))

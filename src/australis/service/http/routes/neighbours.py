@@ -117,7 +117,7 @@ class NamePlace(BaseModel):
     kind: str
     """query, stream or piece."""
     detail: str
-    """The schema of a stream."""
+    """The schema of a stream, the boxes of a query that run at the node."""
     address: str
     """Where the node is; empty if that is not known."""
     state: str | None
