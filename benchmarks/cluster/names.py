@@ -1,7 +1,12 @@
-"""Names found by 30 light nodes of three participants, each a process, while some of them are killed."""
+"""Names found by 30 light nodes of three participants, each a process, while some of them are killed.
+
+`python -m benchmarks.cluster.names --nodes 8 --names 100` does the same with fewer.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import multiprocessing
 import os
 import signal
@@ -14,6 +19,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from benchmarks.saying import run
 from tests.cluster.identities import identity
 from tests.cluster.nodes import Linked
 
@@ -151,22 +157,21 @@ def lost(answers: Sequence[Answer], owners: dict[str, str]) -> int:
     return len({each.name for each in answers if each.owners != (owners[each.name],)})
 
 
-def measure(each: int = QUESTIONS) -> dict[str, float]:
+def measure(each: int = QUESTIONS, nodes: int = NODES, names: int = NAMES) -> dict[str, float]:
     """Figures by name; each node asks for so many names in each phase."""
-    chance = Random(1)
     with TemporaryDirectory() as folder:
-        nodes = Nodes(Path(folder), NODES)
+        started = Nodes(Path(folder), nodes)
         try:
-            return _measured(nodes, each, chance)
+            return _measured(started, each, names, Random(1))
         finally:
-            nodes.end()
+            started.end()
 
 
-def _measured(nodes: Nodes, each: int, chance: Random) -> dict[str, float]:
+def _measured(nodes: Nodes, each: int, count: int, chance: Random) -> dict[str, float]:
     figures = {"names_meet_s": nodes.settle()}
     owners: dict[str, str] = {}
-    for number in range(NAMES):
-        owner = name_of(number % NODES)
+    for number in range(count):
+        owner = name_of(number % len(nodes.all))
         owners[f"{owner.partition('/')[0]}/stream-{number}"] = owner
     for node, process in nodes.all.items():
         process.say("announce", *(name for name, owner in owners.items() if owner == node))
@@ -185,12 +190,26 @@ def _measured(nodes: Nodes, each: int, chance: Random) -> dict[str, float]:
     figures["names_lost_at_once"] = lost(answers, owners)
     hops += [answer.hops for answer in answers]
     figures["names_settle_s"] = nodes.settle()
-    for _ in range(10):
+    # Ten of thirty, and of fewer so many that copies can still be three.
+    for _ in range(min(10, len(nodes.all) - 4)):
         nodes.kill(chance.sample(sorted(nodes.all), 1))
         nodes.settle()
-    answers = nodes.ask(questions([*nodes.all], names, max(each, NAMES // len(nodes.all) * 2)))
+    answers = nodes.ask(questions([*nodes.all], names, max(each, 2 * count // len(nodes.all))))
     figures["names_lost_after_ten"] = lost(answers, owners)
     figures["names_asked_after_ten"] = len({answer.name for answer in answers})
     figures["names_hops"] = max(hops + [answer.hops for answer in answers])
     figures["names_connections"] = median(process.say("state")[2] for process in nodes.all.values())
     return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster.names", description=measure.__doc__)
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--names", type=int, default=NAMES)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
+    given = parser.parse_args()
+    print(json.dumps(measure(given.questions, given.nodes, given.names)))
+
+
+if __name__ == "__main__":
+    run(main)
