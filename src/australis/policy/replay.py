@@ -11,9 +11,11 @@ from australis.policy.hotspot import Peer
 from australis.policy.machines import Machine, Replayed, replay
 from australis.policy.place import Daemon
 from australis.policy.recover import Server
+from australis.policy.route import Router
 from australis.policy.trade import Participant
 
-MACHINES: dict[str, type[Machine]] = {kind.POLICY: kind for kind in (Participant, Peer, Daemon, Server)}
+_KINDS: tuple[type[Machine], ...] = (Participant, Peer, Daemon, Server, Router)
+MACHINES = {kind.POLICY: kind for kind in _KINDS}
 
 
 def replayed(lines: Iterable[bytes], most: int = 10) -> Replayed:

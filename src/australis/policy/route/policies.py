@@ -74,6 +74,18 @@ class Policy:
         return ready[chosen(scores, False, chance)]
 
 
+def shares(scores: Sequence[float], weighted: bool) -> tuple[float, ...]:
+    """The probabilities with which `chosen` chooses: how a train of tuples is divided.
+
+    >>> shares([1, 3], True), shares([1, 3], False), shares([2, 2, 0], False)
+    ((0.25, 0.75), (0.0, 1.0), (0.5, 0.5, 0.0))
+    """
+    best = max(scores)
+    weights = [score if weighted else float(score == best) for score in scores]
+    whole = sum(weights)
+    return tuple(weight / whole for weight in weights)
+
+
 def chosen(scores: Sequence[float], weighted: bool, chance: float) -> int:
     """The index of the choice among scores: by weight, or the highest, with ties broken at random.
 

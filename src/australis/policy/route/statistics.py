@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 REMEMBERED = 0.8
 """The weight of the old value in the new one: it follows changes, but not single spikes."""
@@ -20,6 +21,22 @@ class OperatorStatistics:
     """The tuples that it emits per tuple, smoothed (S)."""
     cost: float = 1.0
     """The processing time of a tuple (C)."""
+
+
+def together(copies: Sequence[OperatorStatistics]) -> OperatorStatistics:
+    """An operator as its senders see it: its copies work in parallel, each on as many tuples as it is fast.
+
+    >>> together([OperatorStatistics(4, 2, 0.5, 1.0), OperatorStatistics(0, 1, 0.5, 1.0)])
+    OperatorStatistics(queue=4, ticket=3, selectivity=0.5, cost=0.5)
+    """
+    speeds = [1 / each.cost for each in copies]
+    whole = sum(speeds)
+    return OperatorStatistics(
+        sum(each.queue for each in copies),
+        sum(each.ticket for each in copies),
+        sum(each.selectivity * speed for each, speed in zip(copies, speeds, strict=True)) / whole,
+        1 / whole,
+    )
 
 
 class Monitor:
@@ -55,16 +72,24 @@ class Monitor:
         """The current report, after a queue of some mean length; the next interval begins."""
         if queue > self._overloaded:
             self._ticket = 0
-        old = self._known
-        selectivity, cost = old.selectivity, old.cost
-        if self._served:
-            selectivity = smoothed(selectivity, self._emitted / self._served)
-            # A clock may be too coarse to see any time pass, and costs are divisors.
-            cost = self._time / self._served or cost
-        self._known = OperatorStatistics(smoothed(old.queue, queue), self._ticket, selectivity, cost)
+        self._known = replace(
+            interval(self._known, self._served, self._emitted, self._time, queue), ticket=self._ticket
+        )
         self._served = self._emitted = 0
         self._time = 0.0
         return self._known
+
+
+def interval(
+    old: OperatorStatistics, served: int, emitted: int, time: float, queue: float
+) -> OperatorStatistics:
+    """Statistics after one more interval, but for the tickets."""
+    selectivity, cost = old.selectivity, old.cost
+    if served:
+        selectivity = smoothed(selectivity, emitted / served)
+        # A clock may be too coarse to see any time pass, and costs are divisors.
+        cost = time / served or cost
+    return OperatorStatistics(smoothed(old.queue, queue), old.ticket, selectivity, cost)
 
 
 def smoothed(old: float, measured: float) -> float:

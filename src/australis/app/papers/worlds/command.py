@@ -16,7 +16,13 @@ from australis.app import exit_codes
 from australis.app.options import progress_option
 from australis.app.papers.experiments import experiment
 
-WORLDS = {"market": "trade", "hotspots": "hotspot", "placement": "place", "recovery": "recover"}
+WORLDS = {
+    "eddies": "route",
+    "market": "trade",
+    "hotspots": "hotspot",
+    "placement": "place",
+    "recovery": "recover",
+}
 """The rooms of the policies, by the commands that simulate them."""
 
 
