@@ -42,11 +42,14 @@ def trials(
 ) -> None:
     """Unreliable worlds: letters are lost, late and doubled, machines crash, and restart from snapshots.
 
-    A world in which something is lost, doubled or done against the rules ends the command with an error.
+    A world in which something is lost, doubled or done against the rules ends the command with an error that
+    names its seed. Each policy of many nodes has such worlds.
 
     \b
     Examples:
       australis simulate trials market
+      australis simulate trials placement --seeds 100
+      australis simulate trials recovery --seed 4 --seeds 1 --json
       australis simulate trials market --seed 7 --seeds 1 --journal market.jsonl
     """
     world = importlib.import_module("australis.sim." + WORLDS[policy])
