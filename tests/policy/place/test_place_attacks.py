@@ -87,6 +87,19 @@ def test_a_box_twice_in_an_offer_makes_no_sense() -> None:
     assert here.refused == {"twice": 1}
 
 
+def test_links_and_capacities_of_almost_nothing_upset_nobody() -> None:
+    """What divides by them must not become infinite, or the rank of a move not a number."""
+    tiny = 5e-324
+    here = AtSite(NARROW)
+    told = {"links": {"a": tiny, "desk": tiny, "b": 1e6}, "used": {"a": 1e18, "desk": 1e18, "b": 1e18}}
+    for now in (0, 10, 20):
+        here.look(now, sensor={**told, "links": {"a": 21_000.0, "desk": tiny}}, b=told, desk=told)
+        here.machine.giver.open = None
+    assert not here.refused
+    assert here.hear("b", here.report("b", capacity=tiny), 30 * S) == []
+    assert here.refused == {"message": 1}
+
+
 NAMES = st.sampled_from(["a", "b", "desk", "sensor", "thin", "count", "s"])
 AMOUNTS = st.floats(0, 1e18)
 SERIALS = st.tuples(st.integers(1, 3), st.integers(0, 3))

@@ -19,6 +19,9 @@ from australis.policy.place.parting import Beyond, first_ordered
 from australis.policy.place.survey import Line, Placement, Site, Survey, Values, usual_size
 from australis.rewrite.statistics import Measure, Statistics
 
+LEAST_WIDTH = 1.0
+"""The bytes per second of a link, below which it is none: what it carries is divided by that."""
+
 
 @lru_cache(maxsize=64)
 def read(text: str) -> Network | None:
@@ -141,11 +144,11 @@ class Chart:
     def _lines(self) -> dict[Line, float]:
         """The links from here and those that neighbours told; until then one is as wide back as there."""
         assert self.measured is not None
-        own = {name: link.width for name, link in self.measured.links.items() if link.width > 0}
+        own = {name: link.width for name, link in self.measured.links.items() if link.width >= LEAST_WIDTH}
         found = {(self.site, name): width for name, width in own.items()}
         found |= {(name, self.site): width for name, width in own.items()}
         for name, told in self.told.items():
-            found |= {(name, to): width for to, width in told.report.links.items() if width > 0}
+            found |= {(name, to): width for to, width in told.report.links.items() if width >= LEAST_WIDTH}
         return found
 
     def _work(self, name: str) -> float:

@@ -26,7 +26,7 @@ class Report(Value, frozen=True):
 
     at: Serial
     """The incarnation, and the number of the report: one that was overtaken is ignored."""
-    capacity: Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+    capacity: Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
     kinds: frozenset[Name] | None
     """The kinds of boxes that it can run; None for all."""
     work: Amount
