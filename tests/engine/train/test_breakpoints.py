@@ -13,7 +13,9 @@ from tests.waiting import until
 from australis import Node
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
+from australis.algebra.quality import Quality
 from australis.engine.running import Running
+from australis.engine.settings import NodeSettings
 from australis.errors import AlgebraError, EngineError
 
 
@@ -96,13 +98,28 @@ def test_a_query_does_not_heed_it(running: Running) -> None:
     assert read(running, "q") == [7, 8]
 
 
-def test_superboxes_are_not_joined_across_it(running: Running, world: World) -> None:
-    push(running, "s", ks(1, 2))
-    running.loop.breakpoints.add("b", "some", "k = 2")
-    running.loop.start()
-    paused(running)
-    assert stop_of(running) == ("same", 2, 2)
-    assert all(len(waybill.members) == 1 for waybill in world.waybills)
+@pytest.mark.parametrize("watched", [False, True])
+def test_superboxes_are_not_joined_across_it(tmp_path: Path, world: World, watched: bool) -> None:
+    patient = Quality(delay=((3600, 1), (7200, 0)), loss=((0, 0), (1, 1)))
+    net = NetworkBuilder("n")
+    some = net.input("s", "k long").filter("k >= 0", as_="some").output("all", patient)
+    for name in ("same", "other"):
+        some.map({"k": "k"}, as_=name).output(name, patient)
+    settings = NodeSettings().for_network(net.build())
+    with assembled(tmp_path, net.build(), world, settings) as running:
+        if watched:
+            running.loop.breakpoints.add("b", "some", "k = 2")
+        push(running, "s", ks(1, 2))
+        running.loop.start()
+        if watched:
+            paused(running)
+            assert running.ledger.queues.heads["some"].seq == 3
+            assert stop_of(running) in (("same", 2, 2), ("other", 2, 2))
+            running.loop.resume()
+        running.loop.drain()
+        assert read(running, "same") == read(running, "other") == [1, 2]
+    joined = [each.members for each in world.waybills if each.members[0] == "some"]
+    assert joined == ([("some",)] if watched else [("some", "same", "other")])
 
 
 def test_what_a_predicate_cannot_be(running: Running) -> None:
