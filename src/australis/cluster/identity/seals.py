@@ -54,6 +54,7 @@ class Seals:
         try:
             found.key.verify(seal.signature, data)
         except InvalidSignature:
+            # Somebody else has signed it, and that is the answer.
             return None
         return found.name
 
@@ -93,6 +94,7 @@ def _has_issued(authority: x509.Certificate, certificate: x509.Certificate) -> b
     try:
         certificate.verify_directly_issued_by(authority)
     except (ValueError, TypeError, InvalidSignature):
+        # That is the answer.
         return False
     return True
 

@@ -29,6 +29,7 @@ def read(text: str) -> Network | None:
     try:
         return loads(text) if text else None
     except AustralisError:
+        # What a neighbour reports may be anything; without a sense, it is nothing.
         return None
 
 
