@@ -21,11 +21,8 @@ from australis.cluster.catalogue.messages import (
     Tick,
     Withdraw,
 )
-from australis.cluster.membership import shuffled
+from australis.cluster.membership import portions, shuffled
 from australis.policy.machines import Count, Machine, Refuse, Say, Started, Wake
-
-LETTER_BYTES = 24 << 10
-"""About how much goes into a letter."""
 
 
 class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -204,9 +201,9 @@ class Catalogue(Machine):
 
     def _deltas(self, to: str, owner: str, after: int) -> Iterator[Say]:
         inventory = self._inventories[owner]
-        for part in _parts(inventory.after(after)):
+        for part in portions(inventory.after(after), _size, HOLDINGS_MOST):
             until = part[-1].version
-            yield Say(to, Delta(owner, inventory.life, after, until, tuple(part)))
+            yield Say(to, Delta(owner, inventory.life, after, until, part))
             after = until
 
     def _take(self, sender: str, delta: Delta) -> Sequence[Any]:
@@ -235,16 +232,6 @@ class Catalogue(Machine):
         return []
 
 
-def _parts(holdings: list[Holding]) -> Iterator[list[Holding]]:
-    """As many holdings at a time as go into a letter."""
-    part: list[Holding] = []
-    size = 0
-    for each in holdings:
-        more = 150 + len(each.name.encode()) + len(each.detail.encode())
-        if part and (size + more > LETTER_BYTES or len(part) == HOLDINGS_MOST):
-            yield part
-            part, size = [], 0
-        part.append(each)
-        size += more
-    if part:
-        yield part
+def _size(holding: Holding) -> int:
+    """About how long a holding is in a letter."""
+    return 300 + len(holding.name.encode()) + len(holding.detail.encode())

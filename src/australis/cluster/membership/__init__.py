@@ -19,7 +19,7 @@ from australis.cluster.membership.messages import (
     State,
     presence_bytes,
 )
-from australis.cluster.membership.table import Member, number_of, shuffled
+from australis.cluster.membership.table import Member, number_of, portions, shuffled
 
 __all__ = [
     "Attest",
@@ -37,6 +37,7 @@ __all__ = [
     "Setup",
     "State",
     "number_of",
+    "portions",
     "presence_bytes",
     "shuffled",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from math import ceil, log2
+from typing import TypeVar
 
 import msgspec
 
@@ -19,8 +20,12 @@ from australis.cluster.membership.messages import (
     State,
 )
 
+LETTER_BYTES = 24 << 10
+"""About how much goes into a letter."""
 PIGGYBACK = 6
 """How many claims travel with a ping or its answer."""
+
+Item = TypeVar("Item")
 
 
 class Member(msgspec.Struct):
@@ -128,15 +133,33 @@ class Table:
 
     def told(self, names: list[str]) -> Iterator[tuple[Claim, ...]]:
         """All claims of some nodes, in as many letters as they take."""
-        found: list[Claim] = []
-        for name in names:
-            claims = self.members[name].claims() if name in self.members else []
-            if len(found) + len(claims) > CLAIMS_MOST:
-                yield tuple(found)
-                found = []
-            found += claims
-        if found:
-            yield tuple(found)
+        members = [self.members[name] for name in names if name in self.members]
+        for part in portions(members, _size, CLAIMS_MOST // 2):
+            yield tuple(claim for each in part for claim in each.claims())
+
+
+def _size(member: Member) -> int:
+    """About how long the claims of a node are in a letter."""
+    return 600 + len(member.presence.seal.certificate) * 4 // 3
+
+
+def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[tuple[Item, ...]]:
+    """As many items at a time as go into a letter.
+
+    >>> list(portions([1, 2, 3], lambda each: 10_000, most=5))
+    [(1, 2), (3,)]
+    """
+    part: list[Item] = []
+    total = 0
+    for each in items:
+        more = size(each)
+        if part and (total + more > LETTER_BYTES or len(part) == most):
+            yield tuple(part)
+            part, total = [], 0
+        part.append(each)
+        total += more
+    if part:
+        yield tuple(part)
 
 
 def number_of(*texts: str) -> int:

@@ -10,6 +10,7 @@ import msgspec
 
 from australis.cluster.catalogue import Kind
 from australis.cluster.identity import Seals
+from australis.cluster.membership import portions
 from australis.cluster.names import questions
 from australis.cluster.names.messages import (
     VERSIONS_MOST,
@@ -44,7 +45,6 @@ from australis.policy.machines import Count, Machine, Refuse, Say, Started, Wake
 OFFERS_MOST = 10_000
 LISTED_MOST = 5_000
 """How many names a node lists at a time."""
-_LISTED_BYTES = 24 << 10
 
 
 class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -214,9 +214,9 @@ class Names(Machine):
             Wake(now + self._setup.period_us, Tick()),
             *drafts,
             *(
-                self._offer(node, tuple(offers[node][at : at + VERSIONS_MOST]))
+                self._offer(node, part)
                 for node in sorted(offers)
-                for at in range(0, len(offers[node]), VERSIONS_MOST)
+                for part in portions(offers[node], _length, VERSIONS_MOST)
             ),
         ]
 
@@ -381,17 +381,9 @@ class Names(Machine):
         return found[:LISTED_MOST]
 
     def _scanned(self, sender: str, number: int, pattern: str) -> list[Any]:
-        found = self._matching(pattern)
-        listed: list[list[tuple[str, str, Kind]]] = [[]]
-        size = 0
-        for each in found:
-            size += len(each[0]) + len(each[1]) + 30
-            if size > _LISTED_BYTES or len(listed[-1]) == VERSIONS_MOST:
-                listed.append([])
-                size = 0
-            listed[-1].append(each)
+        listed = [*portions(self._matching(pattern), _length, VERSIONS_MOST)] or [()]
         last = len(listed) - 1
-        return [Say(sender, Listing(number, tuple(part), index == last)) for index, part in enumerate(listed)]
+        return [Say(sender, Listing(number, part, index == last)) for index, part in enumerate(listed)]
 
     def _listed(
         self, sender: str, number: int, names: Sequence[tuple[str, str, Kind]], is_last: bool
@@ -414,3 +406,9 @@ class Names(Machine):
             if not search.waiting:
                 commands += self._give_up(number)
         return commands
+
+
+def _length(item: Version | tuple[str, str, Kind]) -> int:
+    """About how long a name and its owner are in a letter."""
+    name, owner = (item.name, item.owner) if isinstance(item, Version) else item[:2]
+    return 40 + len(name.encode()) + len(owner)

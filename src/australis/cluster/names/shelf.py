@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
 from australis.cluster.identity import Seals
-from australis.cluster.names.messages import Record, Version, record_bytes
+from australis.cluster.membership import portions
+from australis.cluster.names.messages import RECORDS_MOST, Record, Version, record_bytes
 from australis.cluster.names.ring import Ring
 
 LIFETIME_MOST_US = 86_400_000_000
 OWNER_MOST = 10_000
 """How many records of one node are kept."""
-LETTER_BYTES = 24 << 10
-"""About how much goes into a letter."""
 Key = tuple[str, str]
 
 
@@ -154,15 +153,10 @@ class Shelf:
 
 def parts(records: Iterable[Record]) -> Iterator[tuple[Record, ...]]:
     """As many records at a time as go into a letter."""
-    part: list[Record] = []
-    size = 0
-    for each in records:
-        sealed = len(each.seal.certificate) * 4 // 3 + 100 if each.seal else 0
-        more = 200 + len(each.name) + len(each.detail.encode()) + sealed
-        if part and size + more > LETTER_BYTES:
-            yield tuple(part)
-            part, size = [], 0
-        part.append(each)
-        size += more
-    if part:
-        yield tuple(part)
+    return portions(records, _size, RECORDS_MOST)
+
+
+def _size(record: Record) -> int:
+    """About how long a record is in a letter."""
+    sealed = len(record.seal.certificate) * 4 // 3 if record.seal else 0
+    return 700 + len(record.name.encode()) + len(record.detail.encode()) + sealed
