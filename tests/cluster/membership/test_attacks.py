@@ -10,7 +10,7 @@ from tests.cluster.membership.test_gossip import settle
 from tests.cluster.world import World, credentials, name_of
 
 from australis.cluster.identity import Credentials
-from australis.cluster.membership import Presence, presence_bytes
+from australis.cluster.membership import Presence, State, presence_bytes
 from australis.cluster.membership.messages import Ack, Death, Doubt, News
 from australis.policy.machines import ENCODE, Letter, Received
 from australis.policy.machines.values import VERSION
@@ -122,3 +122,12 @@ def test_nobody_answers_for_another_node(world: World) -> None:
     world.tell(HERE, "members", Received(SENDER, written(world, Ack(number, ()))))
     assert machine.refused == {"unasked": 1}
     assert number in machine._pinged
+
+
+def test_a_death_that_another_node_claims_is_a_doubt_that_can_be_answered(world: World) -> None:
+    before = known(world, OTHER)
+    world.tell(HERE, "members", Received(SENDER, written(world, News((Death(OTHER, before),)))))
+    assert world.core(HERE).members.members[OTHER].state is State.SUSPECT
+    world.run(20.0)
+    member = world.core(HERE).members.members[OTHER]
+    assert (member.state, member.presence.incarnation) == (State.ALIVE, before + 1)

@@ -172,11 +172,12 @@ FALSE = {
 }
 
 
-@pytest.mark.parametrize("why", FALSE)
-@pytest.mark.parametrize("way", ["store", "answer"])
-def test_a_false_record_is_refused_and_counted_and_changes_nothing(world: World, why: str, way: str) -> None:
-    if way == "answer" and why == "older":
-        pytest.skip("whoever asks compares with nothing")
+@pytest.mark.parametrize(
+    ("way", "why"),
+    # Whoever asks compares an answer with nothing: it cannot be older.
+    [(way, why) for way in ("store", "answer") for why in FALSE if (way, why) != ("answer", "older")],
+)
+def test_a_false_record_is_refused_and_counted_and_changes_nothing(world: World, way: str, why: str) -> None:
     (to, *_), sender = world.core(name_of(0)).names.shelf.keepers("shop/s1-0"), name_of(5)
     names = world.core(to).names
     before = dict(names.shelf.records)

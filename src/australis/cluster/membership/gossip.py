@@ -21,7 +21,6 @@ from australis.cluster.membership.messages import (
     Changed,
     Claim,
     Death,
-    Doubt,
     Expire,
     Forgot,
     Late,
@@ -239,13 +238,13 @@ class Gossip(Machine):
     def hear(self, sender: str, message: Any, now: int) -> Sequence[Any]:
         match message:
             case Ping(number, digest, news):
-                commands = self._believe(news, now)
+                commands = self._believe(sender, news, now)
                 commands.append(Say(sender, Ack(number, self._news(sender))))
                 return [*commands, *(self._summary(sender) if digest != self._table.digest() else ())]
             case Ack(number, news):
                 return self._answered(sender, number, news, now)
             case Probe(number, target, news):
-                commands = self._believe(news, now)
+                commands = self._believe(sender, news, now)
                 return [*commands, *self._help(sender, number, target, now)]
             case Summary(after, until, entries):
                 more, less = self._table.difference(after, until, entries)
@@ -254,18 +253,18 @@ class Gossip(Machine):
             case Wanted(names):
                 return [Say(sender, News(claims)) for claims in self._table.told(list(names))]
             case News(claims):
-                return self._believe(claims, now)
+                return self._believe(sender, claims, now)
         return [Refuse("message")]
 
     def _answered(self, sender: str, number: int, news: Sequence[Claim], now: int) -> Sequence[Any]:
         pinged = self._pinged.get(number)
         if pinged is None:
             # It came too late; what it tells is true nevertheless.
-            return self._believe(news, now)
+            return self._believe(sender, news, now)
         if sender != pinged.target and sender not in pinged.helpers:
             return [Refuse("unasked")]
         del self._pinged[number]
-        commands = self._believe(news, now)
+        commands = self._believe(sender, news, now)
         if pinged.asker:
             commands.append(Say(pinged.asker, Ack(pinged.asked_as, self._news(pinged.asker))))
         return commands
@@ -286,10 +285,11 @@ class Gossip(Machine):
 
     # --- claims
 
-    def _believe(self, claims: Sequence[Claim], now: int) -> list[Any]:
+    def _believe(self, sender: str, claims: Sequence[Claim], now: int) -> list[Any]:
         commands: list[Any] = []
         for claim in claims:
-            commands += self._of_this(claim, now) if claim.name == self.name else self._of_other(claim, now)
+            is_this = claim.name == self.name
+            commands += self._of_this(claim, now) if is_this else self._of_other(sender, claim, now)
         return commands
 
     def _of_this(self, claim: Claim, now: int) -> Sequence[Any]:
@@ -304,7 +304,7 @@ class Gossip(Machine):
             self.refused["ahead"] += 1
         return [self._attest(self.incarnation)] if claim.incarnation == self._own.incarnation else []
 
-    def _of_other(self, claim: Claim, now: int) -> Sequence[Any]:
+    def _of_other(self, sender: str, claim: Claim, now: int) -> Sequence[Any]:
         known = self.members.get(claim.name)
         if isinstance(claim, Presence):
             if known is not None and claim.incarnation <= known.presence.incarnation:
@@ -320,9 +320,9 @@ class Gossip(Machine):
             # Only the node itself says that it has another one, and that has not come yet.
             self.refused["ahead"] += 1
             return []
-        return self._marked(
-            claim.name, claim.incarnation, State.SUSPECT if isinstance(claim, Doubt) else State.DEAD, now
-        )
+        # Of a death that others tell the node itself must have had time to hear: it is a doubt.
+        state = State.DEAD if isinstance(claim, Death) and sender == claim.name else State.SUSPECT
+        return self._marked(claim.name, claim.incarnation, state, now)
 
     def _is_sealed(self, said: Presence, now: int) -> bool:
         data = presence_bytes(said.name, said.host, said.port, said.incarnation)

@@ -49,7 +49,7 @@ class Doubt(Value, frozen=True):
 
 
 class Death(Value, frozen=True):
-    """A node did not answer, and nobody has heard from it since; or it says farewell."""
+    """A node says farewell; from others: it did not answer, and nobody has heard from it since."""
 
     name: Name
     incarnation: Count
