@@ -55,7 +55,7 @@ class AtSite(Hosted):
         facts: dict[str, Any] = {
             "at": (1, self.serial),
             "capacity": own.capacity,
-            "kinds": own.kinds,
+            "kinds": None if own.kinds is None else tuple(sorted(own.kinds)),
             "work": seen.loads[site] * own.capacity,
             "links": {to: width for (source, to), width in seen.lines.items() if source == site},
             "used": {to: size for (source, to), size in seen.traffic.items() if source == site},

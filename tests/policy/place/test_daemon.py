@@ -64,7 +64,7 @@ def test_a_stream_whose_readers_are_unknown_is_not_reordered() -> None:
     splits = replace(MANNERS, limits=Limits())
     for reads, form in (("", m.Form.SPLIT), ("count", None)):
         here = AtSite(alone, manners=splits)
-        told: dict[str, Any] = {"b": {"reads": {"thin": reads}, "work": 0.0}, "desk": {"kinds": frozenset()}}
+        told: dict[str, Any] = {"b": {"reads": {"thin": reads}, "work": 0.0}, "desk": {"kinds": ()}}
         told["sensor"] = told["desk"]
         assert here.look(0, **told) == []
         found = here.look(10, **told)
@@ -174,7 +174,7 @@ def arrived(manners: Manners = MANNERS) -> AtSite:
     """The daemon of b, to which `count` has come from a."""
     before = overloaded(1000)
     here = AtSite(at(before, count="a"), "b", manners)
-    here.hear("a", m.Offer((1, 1), m.Form.SLIDE, ("count",), frozenset(["aggregate"]), 0.04, {"a": 1.0}, {}))
+    here.hear("a", m.Offer((1, 1), m.Form.SLIDE, ("count",), ("aggregate",), 0.04, {"a": 1.0}, {}))
     here.become(before, now=0, a={"giving": (1, 1), "last": (1, 1)})
     here.look(1, a={"gave": (1, 1), "last": (1, 1)})
     assert here.machine.giver.came == {"count": ("a", 0)}
@@ -219,9 +219,7 @@ def test_marks_in_the_wrong_order_are_refused(make: Any, what: str) -> None:
 # --- taking
 
 
-COUNT = m.Offer(
-    (1, 1), m.Form.SLIDE, ("count",), frozenset(["aggregate"]), 0.3, {"a": 2000.0}, {"desk": 240.0}
-)
+COUNT = m.Offer((1, 1), m.Form.SLIDE, ("count",), ("aggregate",), 0.3, {"a": 2000.0}, {"desk": 240.0})
 
 
 def asked(here: AtSite, giver: str, offer: m.Offer, now: int = 0) -> list[Any]:
@@ -299,7 +297,7 @@ def test_a_site_that_gives_takes_nothing() -> None:
 def test_of_two_that_offer_to_each_other_the_second_by_name_takes() -> None:
     here = AtSite(NARROW, "a")
     offered(here)
-    small = replace_offer(COUNT, boxes=("x",), kinds=frozenset(["filter"]), comes={}, goes={})
+    small = replace_offer(COUNT, boxes=("x",), kinds=("filter",), comes={}, goes={})
     assert asked(here, "sensor", small, 10)[0].message == m.Rejected((1, 1), "gives something away itself")
     there = AtSite(NARROW, "b")
     there.machine.giver.open = here.machine.giver.open
@@ -375,7 +373,7 @@ def test_home_takes_back_only_its_last_copy() -> None:
     here = AtSite(world(1000))
     here.survey = ground.survey
     here.handle(runs_at(ground.survey, "a", ground.splits))
-    back = m.Offer((1, 1), m.Form.UNSPLIT, ("count_copy",), frozenset(["aggregate"]), 0.02, {}, {})
+    back = m.Offer((1, 1), m.Form.UNSPLIT, ("count_copy",), ("aggregate",), 0.02, {}, {})
     assert len(asked(here, "b", back)) == 2
     other = replace_offer(back, serial=(1, 2), boxes=("count",))
     assert asked(here, "b", other)[-1].message.why == "it is not the last copy of a box here"

@@ -82,7 +82,7 @@ def test_an_answer_begins_or_ends_only_what_was_offered_to_its_sender(
 
 def test_a_box_twice_in_an_offer_makes_no_sense() -> None:
     here = AtSite(world(1000), "b")
-    twice = m.Offer((1, 1), m.Form.SLIDE, ("x", "x"), frozenset(), 0.1, {}, {})
+    twice = m.Offer((1, 1), m.Form.SLIDE, ("x", "x"), (), 0.1, {}, {})
     assert here.hear("a", twice, S) == []
     assert here.refused == {"twice": 1}
 
@@ -111,7 +111,7 @@ MESSAGES = st.one_of(
         SERIALS,
         st.sampled_from(m.Form),
         st.lists(NAMES, min_size=1, max_size=3).map(tuple),
-        st.frozensets(NAMES, max_size=2),
+        st.lists(NAMES, max_size=2).map(tuple),
         AMOUNTS,
         st.dictionaries(NAMES, AMOUNTS, max_size=2),
         st.dictionaries(NAMES, AMOUNTS, max_size=2),
@@ -120,7 +120,7 @@ MESSAGES = st.one_of(
         m.Report,
         SERIALS,
         st.floats(0.001, 1e9),
-        st.none() | st.frozensets(NAMES, max_size=2),
+        st.none() | st.lists(NAMES, max_size=2).map(tuple),
         AMOUNTS,
         st.dictionaries(NAMES, AMOUNTS, max_size=4),
         st.dictionaries(NAMES, AMOUNTS, max_size=4),

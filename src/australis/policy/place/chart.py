@@ -111,7 +111,7 @@ class Chart:
             {Ref.parse(name): size for name, size in measured.sizes.items() if size > 0},
             {box_id: use.state_bytes for box_id, use in measured.boxes.items() if use.state_bytes},
             _values(network, measured),
-            runs.fixed,
+            frozenset(runs.fixed),
             frozenset(runs.divided),
             {name: self._work(name) for name in sites},
             self._bytes(lines),
@@ -124,7 +124,8 @@ class Chart:
         told = self.told.get(name)
         if told is None or name not in fresh:
             return Site(told.report.capacity if told else 1.0, frozenset())
-        return Site(told.report.capacity, told.report.kinds)
+        kinds = told.report.kinds
+        return Site(told.report.capacity, None if kinds is None else frozenset(kinds))
 
     def _placement(self, network: Network, runs: Runs) -> Placement:
         return Placement(

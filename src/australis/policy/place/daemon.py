@@ -165,7 +165,7 @@ class Daemon(Machine):
         report = m.Report(
             (self.incarnation, self.reports),
             own.capacity,
-            own.kinds,
+            None if own.kinds is None else tuple(sorted(own.kinds)),
             asked + self.taker.promised,
             {name: link.width for name, link in links.items()},
             {name: self._used(survey, name, link) for name, link in links.items()},

@@ -232,7 +232,7 @@ def _offer(survey: Survey, move: Move, command: Begin) -> Offer:
     after, site = move.apply(survey), move.target
     work = (after.loads[site] - survey.loads[site]) * survey.sites[site].capacity
     boxes = {each for each, place in after.placement.boxes.items() if place == site}
-    kinds = frozenset(after.network.boxes[each].box.kind for each in boxes)
+    kinds = tuple(sorted({after.network.boxes[each].box.kind for each in boxes}))
     form, named = _FORMS[type(command)], (move.parting.box,) if isinstance(move, Splitting) else move.boxes
     comes, goes = (
         ({}, {}) if form is Form.UNSPLIT else (_comes(after, boxes, site), _goes(after, boxes, site))

@@ -27,7 +27,7 @@ class Report(Value, frozen=True):
     at: Serial
     """The incarnation, and the number of the report: one that was overtaken is ignored."""
     capacity: Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
-    kinds: frozenset[Name] | None
+    kinds: Names | None
     """The kinds of boxes that it can run; None for all."""
     work: Amount
     """Seconds of computing per second that are asked of it, with all that it has promised to take."""
@@ -61,7 +61,7 @@ class Offer(Value, frozen=True):
     serial: Serial
     form: Form
     boxes: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1, max_length=10_000)]
-    kinds: frozenset[Name]
+    kinds: Names
     """The kinds of the boxes that you would run."""
     work: Amount
     """Seconds of computing per second that it would bring."""
@@ -115,7 +115,7 @@ class Runs(Value, frozen=True):
     """By input."""
     goes: dict[Name, End]
     """By output."""
-    fixed: frozenset[Name] = frozenset()
+    fixed: Names = ()
     """The boxes that stay, such as the Filters and the merge of a split."""
     copies: dict[Name, Home] = msgspec.field(default_factory=dict)
     """The copies here that may be put together again with what they were split from."""

@@ -56,13 +56,13 @@ class ServerState(msgspec.Struct, forbid_unknown_fields=True):
     moments: list[Noted]
     saved: dict[str, int]
     heard: dict[str, int]
-    failed: set[str]
+    failed: list[str]
     truncated: dict[str, dict[str, int]]
     sessions: dict[str, tuple[int, int]]
     asked: dict[str, int]
     opened: dict[str, int]
-    awaiting: set[str]
-    fresh: set[str]
+    awaiting: list[str]
+    fresh: list[str]
     gaps: dict[str, dict[str, int]]
 
 
@@ -122,13 +122,13 @@ class Server(Machine):
             list(checkpoints.moments),
             self._flow.saved,
             beats.heard_at,
-            beats.failed,
+            sorted(beats.failed),
             self._truncated,
             self._sessions,
             self._asked,
             self._opened,
-            self._awaiting,
-            self._fresh,
+            sorted(self._awaiting),
+            sorted(self._fresh),
             self._gaps,
         )
 
@@ -136,9 +136,9 @@ class Server(Machine):
         """Continue from a state."""
         self._checkpoints.resume(state.known, state.moments)
         self._flow.saved, self._truncated = state.saved, state.truncated
-        self._beats.heard_at, self._beats.failed = state.heard, state.failed
+        self._beats.heard_at, self._beats.failed = state.heard, set(state.failed)
         self._sessions, self._asked, self._opened = state.sessions, state.asked, state.opened
-        self._awaiting, self._fresh, self._gaps = state.awaiting, state.fresh, state.gaps
+        self._awaiting, self._fresh, self._gaps = set(state.awaiting), set(state.fresh), state.gaps
 
     def partners(self) -> Set[str]:
         """The servers that it reads from and writes to."""

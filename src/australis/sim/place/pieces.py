@@ -33,7 +33,7 @@ def runs_at(survey: Survey, site: str, splits: Splits) -> Runs:
         dumps(network),
         piece.comes,
         piece.goes,
-        frozenset((put | survey.fixed) & piece.boxes.keys()),
+        tuple(sorted((put | survey.fixed) & piece.boxes.keys())),
         {
             each.parting.copy: Home(each.parting.box, at[each.parting.box])
             for each in done
