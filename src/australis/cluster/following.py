@@ -122,9 +122,9 @@ class Following:
             _log.info("%s has moved from %s to %s", link.source, drawn.node, node)
             self._linking.remove(link.input)
         with self._lock:
-            if link.input not in self._links:
-                return
-        self._linking.draw(link.at(node), place)
+            # Not one that was dropped meanwhile.
+            if link.input in self._links:
+                self._linking.draw(link.at(node), place)
 
     def _redirected(self, link: NamedLink, said: str) -> NodeName | None:
         """The node that the old place names; it can speak only for its own participant."""
