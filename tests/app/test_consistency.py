@@ -154,7 +154,10 @@ def test_what_was_forgotten_is_json(folder: Path) -> None:
 
 def test_the_root_of_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = australis("stats")
-    assert (refused.exit_code, "Missing option '--root' (or set AUSTRALIS_ROOT)." in refused.stderr) == (
+    assert (
+        refused.exit_code,
+        "Missing option '--root' or '--node' (or set AUSTRALIS_ROOT" in refused.stderr,
+    ) == (
         2,
         True,
     )
