@@ -67,7 +67,7 @@ def _choice_ms(node: Node, *, look: bool = False) -> float:
     steering._seen = Seen(0 if look else node._clock(), steering._seen.recent)
     with ledger.reading() as queues:
         began = time.thread_time()
-        chosen = loop._choose(queues, -1)
+        chosen = loop._choose(queues, -1, stepping=False)
         took = time.thread_time() - began
     assert chosen is not None
     return took * 1000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from australis.cluster.announcing import Announcing
 from australis.cluster.catalogue import Kind
@@ -28,13 +28,16 @@ from australis.cluster.links import (
     WriterStatus,
 )
 from australis.cluster.membership import Pace
+from australis.cluster.moves import LIMIT_S, TOPIC, Moved, MoveStatus, Moving, MovingNode
 from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus, reached_at
 from australis.cluster.wire import (
     LETTER_MOST,
     Agree,
     Ask,
     Begin,
+    Chunk,
     Close,
+    Fetch,
     Message,
     Post,
     Refusal,
@@ -63,6 +66,12 @@ class ClusterStatus:
     links_out: Sequence[WriterStatus]
     refused: Mapping[str, int]
     """What was refused, and how often."""
+    moves: Sequence[MoveStatus] = ()
+    """Boxes that go, or went, from this node to others."""
+
+
+class NodeAmongOthers(LinkedNode, MovingNode, Protocol):
+    """The part of a node that others have to do with."""
 
 
 class Cluster:
@@ -73,7 +82,7 @@ class Cluster:
 
     def __init__(
         self,
-        node: LinkedNode,
+        node: NodeAmongOthers,
         identity: Path | Credentials,
         *,
         listen: Place | None = None,
@@ -83,9 +92,13 @@ class Cluster:
         advertise: Place | None = None,
         pace: Pace | None = None,
         idle_s: float = IDLE_S,
+        redrawn: Callable[[], None] | None = None,
         threads: Threads = SYSTEM,
     ) -> None:
         """`identity` is the folder of its key and certificate, `offers` patterns of nodes by output.
+
+        `redrawn` is called when boxes have come or gone: whoever draws the links draws them anew. By itself,
+        it reads all inputs from where the network says.
 
         A node that listens has a directory: it learns of all nodes from one of `seeds`, and they reach it at
         `advertise` if that is another address than it listens on.
@@ -105,6 +118,7 @@ class Cluster:
         self._topics: dict[str, Heard] = {}
         self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
         self._acknowledger = Acknowledger(node, threads)
+        self._moving = Moving(self.name, node, self, self._next_number, redrawn or self.rearrange, threads)
         self._peers = Peers(
             credentials,
             threads.now_us(),
@@ -195,6 +209,35 @@ class Cluster:
         for name, link in wanted.items():
             if known.get(name) != link:
                 self.link(name, link.source, weight=link.weight)
+
+    # --- moves
+
+    def move(self, boxes: Collection[str], to: str | NodeName, limit_s: float = LIMIT_S) -> Moved:
+        """Let boxes run at another node of this participant from now on, with their states.
+
+        Inputs, outputs and all that is around the boxes stay here, with links to the boxes and back.
+        """
+        return self._moving.move(boxes, to if isinstance(to, NodeName) else NodeName.parse(to), limit_s)
+
+    def ask(self, node: NodeName, said: Fetch) -> bool:
+        """Ask another node for a part of what a move has; whether there is a connection."""
+        return self._peers.peer(node).send(said)
+
+    def answer(self, node: NodeName, said: Chunk, body: bytes) -> None:
+        """Send a part, beside what links send."""
+        connection = self._peers.peer(node).connection
+        if connection is not None:
+            connection.send(said, body, said.link)
+            connection.drop(said.link)
+
+    def rearrange(self) -> None:
+        """Read all inputs from where the network of the node says."""
+        network = self._node.recorded()
+        inputs = {} if network is None else network.inputs
+        drawn = {name: (each.source, 1.0) for name, each in inputs.items() if each.source is not None}
+        with self._lock:
+            known = {name: each.link.weight for name, each in self._readers.items()}
+        self.arrange({name: (source, known.get(name, weight)) for name, (source, weight) in drawn.items()})
 
     # --- names
 
@@ -323,10 +366,12 @@ class Cluster:
             [*(each.status() for each in readers), *waiting],
             [each.status() for each in writers],
             refused,
+            self._moving.statuses(),
         )
 
     def close(self) -> None:
         """End all links and connections; the node runs on."""
+        self._moving.close()
         if self._following is not None:
             self._following.close()
         if self._directory is not None:
@@ -353,10 +398,14 @@ class Cluster:
     def _number(self, reader: Reader) -> int:
         """A number for a link that is asked for; what still comes under its last one is refused."""
         with self._lock:
-            number = next(self._numbers)
+            number = self._next_number()
             self._by_number.pop(reader.number, None)
             self._by_number[number] = reader
         return number
+
+    def _next_number(self) -> int:
+        with self._lock:
+            return next(self._numbers)
 
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
@@ -365,6 +414,7 @@ class Cluster:
             each.joined(connection)
         if self._directory is not None:
             self._directory.joined(peer.name)
+        self._moving.joined(peer.name)
         for joined, _ in self._watchers:
             joined(peer.name)
 
@@ -396,6 +446,14 @@ class Cluster:
                     reader.hear(connection, message)
             case Begin() | Stored() | Close():
                 self._tell(connection, said)
+            case Fetch():
+                self._moving.fetched(peer.name, said)
+            case Chunk():
+                if not self._moving.part(peer.name, said, message.body):
+                    self._refuse("unwanted_part")
+            case Post() if said.topic == TOPIC:
+                if not self._moving.hear(peer.name, said.data):
+                    self._refuse("move")
             case Post():
                 heard = self._topics.get(said.topic)
                 if heard is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 from tests.engine.in_process import InProcess
 
 from australis.algebra.builder import NetworkBuilder, Stream
@@ -104,12 +105,12 @@ def test_a_box_continues_where_it_comes_to(tmp_path: Path, box: Any, partitions:
                 node.push("s", tuples(first), now=at)
         giver.drain()
         early = rows(giver)
-        parcel = giver.moves.give("m1", before(box), ["moved"], {"link": "link:b"})
-        assert set(parcel.states) == {"moved"}
+        parcel = giver.moves.give("m1", lambda _: before(box), ["moved"], {"link": "link:b"})
+        assert set(parcel.divided) == {"moved"}
         at = next(now)
         for node in (alone, giver):
             node.push("s", tuples(200), now=at)
-        taker.moves.take(after(box), Parcel.unpacked(parcel.packed()))
+        taker.moves.take(lambda _: after(box), Parcel.unpacked(parcel.packed()), giver.moves.fetch)
         giver.moves.settle("m1")
         giver.drain()
         carry(giver, taker, at)
@@ -138,7 +139,7 @@ def test_each_side_does_its_part_once(tmp_path: Path) -> None:
     """Whoever carries the parcel may be killed, and say everything again, also after a restart of a node."""
 
     def give(node: Node) -> Parcel:
-        return node.moves.give("m1", before(summed), ["moved"], {"link": "link:b"})
+        return node.moves.give("m1", lambda _: before(summed), ["moved"], {"link": "link:b"})
 
     with Node(tmp_path / "b", runner=InProcess()) as taker:
         taker.deploy(unlinked())
@@ -153,12 +154,13 @@ def test_each_side_does_its_part_once(tmp_path: Path) -> None:
             assert giver.consumer("link:b", "link")[0] == 101
         with Node(tmp_path / "a", runner=InProcess()) as giver:
             giver.deploy(before(summed))
+            kept = giver.moves
             assert give(giver).packed() == parcel.packed()
             assert giver.moves.given("m2") is None
-            assert taker.moves.take(after(summed), parcel) is not None
-            assert taker.moves.take(after(summed), parcel) is None
+            assert taker.moves.take(lambda _: after(summed), parcel, kept.fetch) is not None
+            assert taker.moves.take(lambda _: after(summed), parcel, kept.fetch) is None
             carry(giver, taker)
-            assert taker.moves.take(after(summed), parcel) is None
+            assert taker.moves.take(lambda _: after(summed), parcel, kept.fetch) is None
             giver.moves.settle("m1")
             giver.moves.settle("m1")
             assert giver.moves.given("m1") is None
@@ -174,14 +176,21 @@ def test_what_cannot_be_moved_is_refused_and_changes_nothing(tmp_path: Path) -> 
         node.push("s", tuples(0))
         node.drain()
         with pytest.raises(EngineError, match="there is no box 'other' to give"):
-            node.moves.give("m", before(summed), ["other"], {})
-        parcel = node.moves.give("m", before(summed), ["moved"], {"link": "link:b"})
+            node.moves.give("m", lambda _: before(summed), ["other"], {})
+        parcel = node.moves.give("m", lambda _: before(summed), ["moved"], {"link": "link:b"})
         with pytest.raises(EngineError, match="has a state of moved, which is not new here"):
-            node.moves.take(before(summed), Parcel("n", parcel.states, None))
-        data = bytearray(parcel.packed())
-        data[len(data) // 2] ^= 1
-        with pytest.raises(EngineError, match="parcel: is damaged"):
-            Parcel.unpacked(bytes(data))
+            node.moves.take(lambda _: before(summed), replace(parcel, move="n"), node.moves.fetch)
+        for damaged in (parcel.packed()[:-1], b"{}", b'{"move": 1}'):
+            with pytest.raises(EngineError, match="parcel: is damaged"):
+                Parcel.unpacked(damaged)
+
+        def damage(name: str) -> bytes:
+            data = bytearray(node.moves.fetch(name))
+            data[len(data) // 2] ^= 1
+            return bytes(data)
+
+        with pytest.raises(EngineError, match="is damaged"):
+            node.moves.take(lambda _: whole(summed), replace(parcel, move="n"), damage)
         node.push("s", tuples(100))
         node.drain()
         assert node.read("link").num_rows == 100

@@ -20,6 +20,8 @@ LETTER_MOST = 44 << 10
 
 Weight = Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
 LinkNumber = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
+Token = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}$")]
+"""The name of a move."""
 Incarnation = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}-[0-9a-f]{16}$")]
 
 
@@ -125,6 +127,25 @@ class Close(Value, frozen=True):
     link: LinkNumber
 
 
+class Fetch(Value, frozen=True):
+    """The sender wants a part of something that a move has: a state's file, or what is said of the move."""
+
+    link: LinkNumber
+    move: Token
+    name: Name
+    begin: Natural
+
+
+class Chunk(Value, frozen=True):
+    """The part is the body; all of it has so many bytes."""
+
+    link: LinkNumber
+    begin: Natural
+    size: Natural
+    is_there: bool
+    """Whether there is such a thing, or no longer."""
+
+
 class Post(Value, frozen=True):
     """A letter between two parts of the same kind; what it says is between them."""
 
@@ -132,4 +153,4 @@ class Post(Value, frozen=True):
     data: Annotated[bytes, msgspec.Meta(max_length=LETTER_MOST)]
 
 
-Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close | Post
+Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close | Fetch | Chunk | Post

@@ -31,6 +31,8 @@ class Passage:
 
     leaving: frozenset[str] = frozenset()
     """Boxes whose work ends here, and is to have come as far as that of all others."""
+    relayed: frozenset[str] = frozenset()
+    """New outputs that begin with what these boxes would have read next."""
 
     def prepare(self, takeover: Takeover, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
         """Write files, where nothing can see them yet; returns states that fresh superboxes begin with."""
@@ -98,7 +100,7 @@ class Switch:
         with self._turn, self._staged(), self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
-            takeover = Takeover(Cut.of(self.record), Cut.of(record), passage.leaving)
+            takeover = Takeover(Cut.of(self.record), Cut.of(record), passage.leaving, passage.relayed)
             found = self._difference(record, takeover)
             self._enter(_DRAINING)
             # What is taken over are files by name: no merge of layers may replace them meanwhile.

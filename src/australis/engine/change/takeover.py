@@ -50,6 +50,8 @@ class Takeover:
     new: Cut
     leaving: frozenset[str] = frozenset()
     """Boxes that end here and continue somewhere else."""
+    relayed: frozenset[str] = frozenset()
+    """New outputs with what these boxes would have read next."""
 
     @cached_property
     def same(self) -> frozenset[str]:
@@ -89,7 +91,8 @@ class Takeover:
 
     def goes_on(self, superbox: Superbox) -> bool:
         """Whether a fresh superbox continues the work of old ones: it has boxes or outputs of theirs."""
-        return _has_part_of(superbox, self.new.plan, self.old.plan)
+        relays = any(output in self.relayed for output in _outputs_of(superbox, self.new.plan))
+        return relays or _has_part_of(superbox, self.new.plan, self.old.plan)
 
     @cached_property
     def drained(self) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from australis.engine.store.states import (
         EVERY_PARTITION,
         LARGE_LAYER,
+        adopt_state,
         check_state_file,
         encode_layer,
         encode_state,
@@ -153,6 +154,7 @@ else:
             "states": (
                 "EVERY_PARTITION",
                 "LARGE_LAYER",
+                "adopt_state",
                 "check_state_file",
                 "encode_layer",
                 "encode_state",
@@ -211,6 +213,7 @@ __all__ = [
     "Trash",
     "Zone",
     "adopt",
+    "adopt_state",
     "catalog_folder",
     "check_segment",
     "check_state",

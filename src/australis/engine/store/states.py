@@ -37,6 +37,11 @@ def encode_layer(
     return root.new_name(STATES, _stem(box, partition), LAYER), packed(blocks)
 
 
+def adopt_state(root: Root, box: str, partition: int, name: str) -> str:
+    """A new name for a file that has a state, or a layer of one, in another root."""
+    return root.new_name(STATES, _stem(box, partition), LAYER if is_layer(name) else WHOLE)
+
+
 def _stem(box: str, partition: int) -> str:
     return f"{box}-all" if partition == EVERY_PARTITION else f"{box}-{partition}"
 

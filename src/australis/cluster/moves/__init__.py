@@ -1,0 +1,28 @@
+"""Moves: boxes go from one node to another with their states, while the network runs.
+
+In: boxes and the node that is to have them. Out: the two networks afterwards, and who has come how far.
+"""
+
+from australis.cluster.moves.live import (
+    LIMIT_S,
+    Moved,
+    MoveState,
+    MoveStatus,
+    Moving,
+    MovingNode,
+)
+from australis.cluster.moves.messages import TOPIC
+from australis.cluster.moves.redrawing import Redrawn, joined, without
+
+__all__ = [
+    "LIMIT_S",
+    "TOPIC",
+    "MoveState",
+    "MoveStatus",
+    "Moved",
+    "Moving",
+    "MovingNode",
+    "Redrawn",
+    "joined",
+    "without",
+]

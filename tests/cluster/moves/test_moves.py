@@ -1,0 +1,160 @@
+"""Boxes move between nodes that run, with their states, and everything comes out as if they had stayed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.cluster.nodes import Linked, numbers
+from tests.cluster.pieces.test_pieces import drawn, results
+from tests.engine.in_process import InProcess
+from tests.waiting import until
+
+from australis.algebra.builder import NetworkBuilder
+from australis.algebra.network import Network
+from australis.algebra.order import Order
+from australis.cluster.moves import MoveState
+from australis.engine import Node
+from australis.errors import ClusterError, Problem
+
+NODES = ("lab/a", "lab/b", "lab/c")
+
+
+def idle(name: str) -> Network:
+    """What a node runs that waits for boxes."""
+    net = NetworkBuilder("idle")
+    net.input(f"{name[-1]}_in", "x int").output(f"{name[-1]}_out")
+    return net.build()
+
+
+def start(
+    stack: ExitStack, folder: Path, network: Network, nodes: tuple[str, ...] = NODES
+) -> dict[str, Linked]:
+    """Nodes that know each other; the first one runs the network."""
+    found = {
+        name: stack.enter_context(Linked(folder, name, idle(name) if index else network))
+        for index, name in enumerate(nodes)
+    }
+    for one in found.values():
+        for other in found.values():
+            if one is not other:
+                one.cluster.connect(other.name, other.place)
+    for one in found.values():
+        until(lambda one=one: all(each.is_connected for each in one.cluster.status().peers))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_boxes_move_while_tuples_come(tmp_path: Path, seed: int) -> None:
+    """Random boxes go to random nodes, from wherever they are, and some of them back."""
+    chance = Random(seed)
+    network = drawn(chance, 8)
+    table = numbers(*sorted(chance.randrange(200) for _ in range(300)))
+    with Node(tmp_path / "whole", runner=InProcess()) as node:
+        node.deploy(network)
+        for batch in range(10):
+            node.push("n", table.slice(30 * batch, 30), now=batch + 1)
+        node.drain()
+        wanted = results(node, network)
+    with ExitStack() as stack:
+        nodes = start(stack, tmp_path, network)
+        first = nodes["lab/a"]
+        places = dict.fromkeys(network.boxes, "lab/a")
+        for batch in range(10):
+            first.node.push("n", table.slice(30 * batch, 30), now=batch + 1)
+            giver = chance.choice([*{*places.values()}])
+            here = [box for box, place in places.items() if place == giver]
+            boxes = chance.sample(here, chance.randint(1, min(3, len(here))))
+            taker = chance.choice([name for name in NODES if name != giver])
+            moved = nodes[giver].cluster.move(boxes, taker)
+            assert moved.status.state is MoveState.TAKEN
+            places |= dict.fromkeys(boxes, taker)
+
+        def found() -> dict[str, list[Any]]:
+            for each in nodes.values():
+                each.node.drain()
+            return results(first.node, network)
+
+        until(lambda: found() == wanted)
+        for name, each in nodes.items():
+            running = each.node.recorded()
+            assert running is not None
+            assert {box for box, place in places.items() if place == name} == {*running.boxes}
+
+
+def test_a_move_that_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    net = NetworkBuilder("some")
+    stream = net.input("n", "k long not null, v double")
+    stream.filter("k > 0", as_="some").output("o")
+    net.input("b_in", "x int").output("taken")
+    network = net.build()
+    with ExitStack() as stack:
+        nodes = start(stack, tmp_path, network, NODES[:2])
+        cluster = nodes["lab/a"].cluster
+        for boxes, to, problem in (
+            (["none"], "lab/b", "there is no box 'none' here; expected one of some"),
+            ([], "lab/b", "no box was named"),
+            (["some"], "lab/a", "lab/a: is this node"),
+            (["some"], "shop/b", "is a node of shop"),
+            (["some"], "lab/c", "has not answered"),
+        ):
+            with pytest.raises(ClusterError, match=problem):
+                cluster.move(boxes, to, 0.5)
+        clash = NetworkBuilder("idle")
+        clash.input("x", "x int").filter("x > 0", as_="some").output("y")
+        nodes["lab/b"].node.change(clash.build())
+        with pytest.raises(ClusterError, match=r"lab/b: some: idle has some as well"):
+            cluster.move(["some"], "lab/b")
+        assert cluster.status().moves[-1].state is MoveState.FAILED
+        assert nodes["lab/a"].node.recorded() == network
+        until(lambda: not nodes["lab/b"].cluster.status().moves)
+
+
+def test_states_that_were_given_come_when_the_other_node_is_back(tmp_path: Path) -> None:
+    """The node that takes ends before it has taken; the one that gives is opened again as well."""
+    net = NetworkBuilder("counting")
+    stream = net.input("n", "k long not null, v double")
+    stream.aggregate({"v": "sum(v)"}, Order("k"), 10, as_="sums").output("o")
+    network = net.build()
+    with ExitStack() as stack:
+        nodes = start(stack, tmp_path, network, NODES[:2])
+        first, second = nodes.values()
+        first.node.push("n", numbers(*range(7)))
+        first.node.drain()
+        fetching = second.cluster._moving._fetching
+
+        def interrupted(*_: Any) -> bytes:
+            second.cluster._peers.close()
+            raise ClusterError(Problem("", "the connection breaks"))
+
+        whole = fetching.whole
+        seen = list[str]()
+
+        def fetched(giver: Any, move: str, name: str) -> bytes:
+            seen.append(name)
+            return interrupted() if seen.count("parcel") == 2 else whole(giver, move, name)
+
+        fetching.whole = fetched  # type: ignore[method-assign]
+        moved = first.cluster.move(["sums"], second.name, 1.0)
+        assert moved.status.state is MoveState.GIVEN
+        running = first.node.recorded()
+    assert running is not None
+    assert not running.boxes
+    with ExitStack() as stack:
+        nodes = start(stack, tmp_path, running, NODES[:2])
+        first, second = nodes.values()
+        first.cluster.rearrange()
+
+        def has_come() -> bool:
+            found = second.node.recorded()
+            return found is not None and "sums" in found.boxes
+
+        until(has_come)
+        first.node.push("n", numbers(*range(7, 15)))
+        until(lambda: second.node.drain() is None and first.seen("o") == [0])
+        assert first.node.read("o")["v"].to_pylist() == [22.5]
+        until(lambda: not first.cluster.status().moves)
+        assert first.node.moves.outstanding() == []
