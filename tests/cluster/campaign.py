@@ -1,8 +1,9 @@
 """Three services in a row, linked: killed, stopped and cut off again and again, while a client pushes.
 
 `python -m tests.cluster.campaign --harms 60 --seed 1`: so many harms at random moments, of three kinds:
-`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. At the end the
-last output must have what one undisturbed node would have, in the same order: every acknowledged tuple once.
+`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. With `--moves 200`,
+boxes are moved meanwhile between random services, with their states. At the end the last output must have
+what one undisturbed node would have, in the same order: every acknowledged tuple once.
 The last line is JSON; the exit code is 1 if a tuple is lost, there twice, or wrong.
 """
 
@@ -153,8 +154,12 @@ class Campaign:
         self._proxies = [Proxy(("127.0.0.1", a.link_port))]
         b = Served(folder, "b", two, {"lab/a": _place(self._proxies[0])})
         self._proxies.append(Proxy(("127.0.0.1", b.link_port)))
-        c = Served(folder, "c", three, {"lab/b": _place(self._proxies[1])})
+        self._proxies.append(Proxy(("127.0.0.1", a.link_port)))
+        places = {"lab/b": _place(self._proxies[1]), "lab/a": _place(self._proxies[2])}
+        c = Served(folder, "c", three, places)
         self.services = [a, b, c]
+        self.moves: Counter[str] = Counter()
+        self._mover: threading.Thread | None = None
         self.pushes = 0
         self._ended = threading.Event()
         self.harms: Counter[str] = Counter()
@@ -166,6 +171,32 @@ class Campaign:
             each.deploy()
         self._client = threading.Thread(target=self._push, daemon=True)
         self._client.start()
+
+    def move(self, moves: int) -> None:
+        """Move boxes again and again, beside whatever else happens."""
+        self._mover = threading.Thread(target=self._move, args=(moves, self._chance.random()), daemon=True)
+        self._mover.start()
+
+    @property
+    def is_moving(self) -> bool:
+        return self._mover is not None and self._mover.is_alive()
+
+    def _move(self, moves: int, seed: float) -> None:
+        chance = random.Random(seed)
+        while sum(self.moves.values()) < moves and not self._ended.is_set():
+            giver, taker = chance.sample(self.services, 2)
+            try:
+                boxes = [*giver.get("/v1/network")["network"].get("boxes", {})]
+                if boxes:
+                    asked = {
+                        "boxes": chance.sample(boxes, chance.randint(1, len(boxes))),
+                        "to": f"lab/{taker.name}",
+                    }
+                    answer = httpx.post(f"{giver.url}/v1/cluster/moves", json=asked, timeout=90)
+                    self.moves[answer.json().get("state", "refused")] += 1
+            except httpx.HTTPError:
+                self.moves["unknown"] += 1
+            self._ended.wait(chance.choice([0, 0.1, 1]))
 
     def _push(self) -> None:
         """Push batches in their order, each until it is acknowledged."""
@@ -220,6 +251,8 @@ class Campaign:
         """What the last output has, by key, once it has all that was pushed."""
         self._ended.set()
         self._client.join()
+        if self._mover is not None:
+            self._mover.join()
         wanted = expected(self.pushes * ROWS)
         count, until = sum(map(len, wanted.values())), time.monotonic() + _END_S
         rows: list[dict[str, int]] = []
@@ -272,6 +305,7 @@ def compared(found: dict[int, list[Any]], wanted: dict[int, list[Any]]) -> dict[
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.campaign", description=__doc__)
     parser.add_argument("--harms", type=int, default=60, help="how many harms [60]")
+    parser.add_argument("--moves", type=int, default=0, help="how many moves of boxes [0]")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="of the moments and kinds")
     given = parser.parse_args()
     say(f"seed {given.seed}")
@@ -279,10 +313,13 @@ def main() -> None:
         campaign = Campaign(Path(folder), given.seed)
         try:
             campaign.begin()
-            for number in range(given.harms):
+            if given.moves:
+                campaign.move(given.moves)
+            while sum(campaign.harms.values()) < given.harms or campaign.is_moving:
                 campaign.harm()
-                if number % 10 == 9:
-                    say(f"{number + 1} harms {dict(campaign.harms)}, {campaign.pushes:,} pushes")
+                if sum(campaign.harms.values()) % 10 == 0:
+                    done = f"{dict(campaign.harms)}, moves {dict(campaign.moves)}"
+                    say(f"harms {done}, {campaign.pushes:,} pushes")
             found, wanted = campaign.found(), expected(campaign.pushes * ROWS)
             bad = compared(found, wanted)
             if any(bad.values()):
@@ -291,7 +328,8 @@ def main() -> None:
         finally:
             campaign.close()
     tuples = sum(map(len, wanted.values()))
-    say(json.dumps({"harms": dict(campaign.harms), "pushes": campaign.pushes, "results": tuples, **bad}))
+    done = {"harms": dict(campaign.harms), "moves": dict(campaign.moves)}
+    say(json.dumps({**done, "pushes": campaign.pushes, "results": tuples, **bad}))
     sys.exit(any(bad.values()))
 
 

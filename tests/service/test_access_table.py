@@ -71,6 +71,7 @@ TABLE = {
     "GET /v1/cluster/members": VIEWER,
     "GET /v1/cluster/where": VIEWER,
     "GET /v1/cluster/find": VIEWER,
+    "POST /v1/cluster/moves": OWNER,
     "POST /v1/feeds/{direction}/{name}/restart": OPERATOR,
     "POST /v1/feeds/{direction}/{name}/pause": OPERATOR,
     "GET /v1/dropboxes": VIEWER,

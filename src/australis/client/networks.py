@@ -101,6 +101,16 @@ class Networks:
             yield from self._finished(answer.json())
 
     @operation
+    def move(self, boxes: Sequence[str], to: str) -> Steps[dict[str, Any]]:
+        """Let boxes, or groups of boxes, run at another node, with their states; how it went.
+
+        If its `state` is `given` and not `taken`, the other node was lost: they begin there when it is back.
+        """
+        request = Request.of("POST", "/v1/cluster/moves", {"boxes": list(boxes), "to": to})
+        told: dict[str, Any] = yield from self._finished((yield request).json())
+        return told
+
+    @operation
     def pause(self) -> Steps[None]:
         """Start no more trains, and wait for the running ones to finish."""
         yield Request.of("POST", "/v1/network/pause")

@@ -95,6 +95,8 @@ class MoveStatus:
     boxes: tuple[str, ...]
     to: str
     state: MoveState
+    names: tuple[str, ...] = ()
+    """The boxes, and groups of boxes, that were named."""
     problem: str = ""
     bytes_ahead: int = 0
     """Bytes of states that were there before the boxes stopped here."""
@@ -174,6 +176,8 @@ class Moving:
         if to == self._name:
             raise ClusterError(Problem(str(to), "is this node", "another one"))
         with self._one:
+            if (known := self._moved_before(boxes, to)) is not None:
+                return Moved(known, None)
             leaving = self._offer(boxes, to)
             try:
                 return self._give(leaving, limit_s)
@@ -203,13 +207,26 @@ class Moving:
             MoveStatus(each.move, tuple(each.divided), _note(each)["to"], MoveState.GIVEN) for each in parcels
         ]
 
-    def _offer(self, boxes: Collection[str], to: NodeName) -> _Leaving:
+    def _moved_before(self, names: Collection[str], to: NodeName) -> MoveStatus | None:
+        """The move that was asked for again: its boxes have left for the same node."""
+        network = self._node.recorded()
+        present = set() if network is None else {*network.boxes, *network.groups}
+        if present & set(names):
+            return None
+        for status in reversed(self.statuses()):
+            has_left = status.state in (MoveState.GIVEN, MoveState.TAKEN) and status.to == str(to)
+            if has_left and set(names) in (set(status.boxes), set(status.names)):
+                return status
+        return None
+
+    def _offer(self, names: Collection[str], to: NodeName) -> _Leaving:
         network = self._node.recorded()
         if network is None:
             raise ClusterError(Problem(str(self._name), "runs no network", "one that has the boxes"))
+        boxes = tuple(box for name in names for box in _boxes(network, name))
         move = secrets.token_hex(8)
         redrawn = without(network, boxes, self._name, to, move[:6])
-        leaving = _Leaving(MoveStatus(move, tuple(boxes), str(to), MoveState.OFFERED), redrawn, to)
+        leaving = _Leaving(MoveStatus(move, boxes, str(to), MoveState.OFFERED, tuple(names)), redrawn, to)
         with self._changed:
             self._leaving[move] = leaving
         return leaving
@@ -526,6 +543,13 @@ class Moving:
                 continue
             _path(coming, file.name).write_bytes(data)
             coming.files.add(file.name)
+
+
+def _boxes(network: Network, name: str) -> list[str]:
+    """A box, or all those of a group."""
+    if name in network.boxes or name not in network.groups:
+        return [name]
+    return [box for box in network.order if box.startswith(f"{name}.")]
 
 
 def _path(coming: _Coming, name: str) -> Path:

@@ -48,6 +48,7 @@ class Host:
         """What is pushed and written by the service itself."""
         self.neighbours = neighbours or Neighbours(ClusterSettings())
         """The other nodes."""
+        self.neighbours.on_redrawn = self.tell
         self.started_at = datetime.now(UTC)
         self.started = threading.Event()
         """Set when the node is open, and its network resumed where there was one."""

@@ -51,6 +51,12 @@ class OperationStatus(BaseModel):
     error: ErrorDetail | None
 
 
+LATER: dict[int | str, dict[str, Any]] = {
+    202: {"model": OperationStatus, "description": "An operation, with `wait=false`"}
+}
+"""The answer of a call that was not waited for."""
+
+
 def difference_of(found: Difference) -> dict[str, Any]:
     """A difference for programs."""
     told: dict[str, Any] = plain(found.as_dict())

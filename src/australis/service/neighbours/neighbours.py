@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from australis.algebra.network import Network
 from australis.cluster import Cluster, ClusterStatus
@@ -28,6 +29,8 @@ class Neighbours:
         self._lock = threading.RLock()
         self._node: Node | None = None
         self._cluster: Cluster | None = None
+        self.on_redrawn: Callable[[], None] = lambda: None
+        """Called when boxes have come from another node, or gone to one."""
 
     def arrange(self, node: Node | None, network: Network | None) -> None:
         """Connect the node if it runs a network, and link its inputs as the settings and the network say."""
@@ -70,6 +73,7 @@ class Neighbours:
             offers=self._settings.offers,
             seeds=self._seeds,
             advertise=self._address,
+            redrawn=self.on_redrawn,
         )
         # The same port again, should the node be replaced by another one.
         self._listen, self._node, self._cluster = cluster.listens, node, cluster

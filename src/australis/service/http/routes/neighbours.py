@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from australis.cluster import Cluster
+from australis.cluster.moves import Moved, MoveStatus
 from australis.errors import ClusterError, ErrorCode, ServiceError
-from australis.service.host import Host
-from australis.service.http.context import TheHost, Viewer
+from australis.service.host import Host, Operation
+from australis.service.http.context import Owner, TheHost, Viewer, audited
 from australis.service.http.errors import documented
+from australis.service.http.models import LATER, status_of
+from australis.service.http.waiting import Wait, finished
 
 router = APIRouter(prefix="/v1", tags=["cluster"])
 
@@ -63,6 +66,30 @@ class LinkOut(BaseModel):
     bytes_waiting: int
 
 
+class Move(BaseModel):
+    """Boxes that go, or went, from this node to another one."""
+
+    move: str
+    boxes: list[str]
+    to: str
+    state: str
+    """offered, given, taken or failed."""
+    problem: str
+    bytes_ahead: int
+    """Bytes of states that were copied while the boxes ran here."""
+    bytes_after: int
+    """Bytes that were copied while they stood still."""
+    stood_still_ms: float | None = None
+    """For how long they stood still; null if that is not known."""
+
+
+class MoveRequest(BaseModel, extra="forbid", strict=True):
+    """Boxes, or groups of boxes, and the node that is to run them."""
+
+    boxes: Annotated[list[str], Field(min_length=1, max_length=10_000)]
+    to: str
+
+
 class ClusterState(BaseModel):
     """How the node stands with others."""
 
@@ -74,6 +101,7 @@ class ClusterState(BaseModel):
     links_out: list[LinkOut]
     refused: dict[str, int]
     """What other nodes were refused, and how often."""
+    moves: list[Move] = Field(default_factory=list)
 
 
 @router.get("/cluster", responses=documented())
@@ -89,7 +117,33 @@ def cluster(host: TheHost, caller: Viewer) -> ClusterState:
         links_in=[LinkIn.model_validate(vars(each)) for each in found.links_in],
         links_out=[LinkOut.model_validate(vars(each)) for each in found.links_out],
         refused=dict(found.refused),
+        moves=[_moved(each) for each in found.moves],
     )
+
+
+@router.post(
+    "/cluster/moves",
+    responses={**documented(ErrorCode.CONFLICT, ErrorCode.INVALID_REQUEST), **LATER},
+    response_model=Move,
+)
+def move(host: TheHost, caller: Owner, given: MoveRequest, request: Request, wait: Wait = True) -> Any:
+    """Let boxes run at another node of the same participant, with their states.
+
+    Said again, it tells how the move went.
+    """
+    neighbours = host.neighbours.cluster
+    operation = host.operations.start(
+        Operation("move", caller.name), lambda: _asked(host, lambda _: neighbours.move(given.boxes, given.to))
+    )
+    audited(request, operation=operation.id, boxes=given.boxes, to=given.to)
+    if not wait:
+        return Response(status_of(operation).model_dump_json(), 202, media_type="application/json")
+    found: Moved = finished(host, operation)
+    return _moved(found.status, found.stood_still_ms)
+
+
+def _moved(found: MoveStatus, stood_still_ms: float | None = None) -> Move:
+    return Move.model_validate({**vars(found), "boxes": list(found.boxes), "stood_still_ms": stood_still_ms})
 
 
 class MemberOfCluster(BaseModel):

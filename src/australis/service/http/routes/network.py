@@ -27,7 +27,7 @@ from australis.service.host import (
 )
 from australis.service.http.context import Operator, Owner, TheHost, Viewer, audited
 from australis.service.http.errors import documented
-from australis.service.http.models import Change, OperationStatus, difference_of, status_of
+from australis.service.http.models import LATER, Change, difference_of, status_of
 from australis.service.http.waiting import Wait, finished
 
 router = APIRouter(prefix="/v1/network", tags=["network"])
@@ -115,9 +115,6 @@ _NONE = ServiceError(ErrorCode.NOT_FOUND, Problem("", "the node has no network",
 _WANTED = documented(
     ErrorCode.INVALID_NETWORK, ErrorCode.CONFLICT, ErrorCode.REVISION_MISMATCH, ErrorCode.WOULD_LOSE
 )
-_LATER: dict[int | str, dict[str, Any]] = {
-    202: {"model": OperationStatus, "description": "An operation, with `wait=false`"}
-}
 
 
 @router.get("", responses=documented(ErrorCode.NOT_FOUND))
@@ -170,7 +167,7 @@ def diff(host: TheHost, caller: Viewer, given: NetworkRequest) -> Difference:
     return Difference(difference=difference_of(found), lines=list(found.lines()))
 
 
-@router.put("", responses={**_WANTED, **_LATER}, response_model=Change)
+@router.put("", responses={**_WANTED, **LATER}, response_model=Change)
 def deploy(
     host: TheHost,
     caller: Owner,
@@ -197,7 +194,7 @@ def deploy(
     return change
 
 
-@router.delete("", responses={**_WANTED, **_LATER}, response_model=Removed)
+@router.delete("", responses={**_WANTED, **LATER}, response_model=Removed)
 def remove(
     host: TheHost,
     caller: Owner,
