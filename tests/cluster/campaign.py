@@ -1,9 +1,9 @@
 """Three services in a row, linked: killed, stopped and cut off again and again, while a client pushes.
 
 `python -m tests.cluster.campaign --harms 60 --seed 1`: so many harms at random moments, of three kinds:
-`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. With `--moves 200`,
-boxes are moved meanwhile between random services, with their states. At the end the last output must have
-what one undisturbed node would have, in the same order: every acknowledged tuple once.
+`kill -9` of a service, SIGSTOP of one for a while, and a connection that is cut or held up. With
+`--moves 200`, boxes are moved meanwhile between random services, with their states. At the end the last
+output must have what one undisturbed node would have, in the same order: every acknowledged tuple once.
 The last line is JSON; the exit code is 1 if a tuple is lost, there twice, or wrong.
 """
 

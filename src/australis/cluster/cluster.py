@@ -21,6 +21,7 @@ from australis.cluster.links import (
     Link,
     LinkedNode,
     LinkStatus,
+    Loop,
     NamedLink,
     Offers,
     Reader,
@@ -108,7 +109,7 @@ class Cluster:
         self._node, self._window, self._threads = node, window, threads
         self._offers = Offers(self.name.participant, offers)
         self._lock = threads.lock()
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[str, Reader | Loop] = {}
         self._named: dict[str, NamedLink] = {}
         self._kept: set[NodeName] = set()
         self._numbers = count(1)
@@ -223,6 +224,10 @@ class Cluster:
         """Ask another node for a part of what a move has; whether there is a connection."""
         return self._peers.peer(node).send(said)
 
+    def reaches(self, node: NodeName) -> bool:
+        """Whether there is a connection with a node, or it is this one."""
+        return node == self.name or self._peers.peer(node).connection is not None
+
     def answer(self, node: NodeName, said: Chunk, body: bytes) -> None:
         """Send a part, beside what links send."""
         connection = self._peers.peer(node).connection
@@ -301,7 +306,7 @@ class Cluster:
             is_last = all(each.link.node != reader.link.node for each in self._readers.values())
         reader.end()
         reader.join(10.0)
-        if is_last and reader.link.node not in self._kept:
+        if is_last and reader.link.node not in (self.name, *self._kept):
             self._peers.release(reader.link.node)
 
     def _draw(self, link: Link) -> None:
@@ -316,6 +321,11 @@ class Cluster:
             raise ClusterError(Problem(name, what, "unlink() first"))
 
     def _begin(self, link: Link) -> None:
+        if link.node == self.name:
+            with self._lock:
+                loop = self._readers[link.input] = Loop(self._node, link, self._acknowledger, self._threads)
+            loop.start()
+            return
         with self._lock:
             reader = Reader(self._node, link, self._number, self._window, self._threads, self._lost)
             self._readers[link.input] = reader
@@ -409,7 +419,7 @@ class Cluster:
 
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
-            found = [each for each in self._readers.values() if each.link.node == peer.name]
+            found = self._remote(peer)
         for each in found:
             each.joined(connection)
         if self._directory is not None:
@@ -418,9 +428,14 @@ class Cluster:
         for joined, _ in self._watchers:
             joined(peer.name)
 
+    def _remote(self, peer: Peer) -> list[Reader]:
+        """The links that read from a node."""
+        known = self._readers.values()
+        return [each for each in known if isinstance(each, Reader) and each.link.node == peer.name]
+
     def _leave(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
-            readers = [each for each in self._readers.values() if each.link.node == peer.name]
+            readers = self._remote(peer)
             ended = [self._writers.pop(key) for key in [*self._writers] if key[0] is connection]
         for reader in readers:
             reader.left(connection)

@@ -6,6 +6,7 @@ their tuples, acknowledgements that follow what the other side has stored; how e
 
 from australis.cluster.links.acknowledging import Acknowledger
 from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus, NamedLink
+from australis.cluster.links.loop import Loop
 from australis.cluster.links.offers import Offers
 from australis.cluster.links.reader import WINDOW, Reader
 from australis.cluster.links.writer import Writer, WriterStatus
@@ -17,6 +18,7 @@ __all__ = [
     "LinkState",
     "LinkStatus",
     "LinkedNode",
+    "Loop",
     "NamedLink",
     "Offers",
     "Reader",

@@ -3,15 +3,9 @@
 In: boxes and the node that is to have them. Out: the two networks afterwards, and who has come how far.
 """
 
-from australis.cluster.moves.live import (
-    LIMIT_S,
-    Moved,
-    MoveState,
-    MoveStatus,
-    Moving,
-    MovingNode,
-)
+from australis.cluster.moves.live import LIMIT_S, Moved, MoveState, MoveStatus, Moving, Outdated
 from australis.cluster.moves.messages import TOPIC
+from australis.cluster.moves.node import MovingNode
 from australis.cluster.moves.redrawing import Redrawn, joined, without
 
 __all__ = [
@@ -22,6 +16,7 @@ __all__ = [
     "Moved",
     "Moving",
     "MovingNode",
+    "Outdated",
     "Redrawn",
     "joined",
     "without",

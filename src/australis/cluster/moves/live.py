@@ -18,7 +18,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Protocol
+from typing import Any
 
 from australis.algebra.form import dumps, loads
 from australis.algebra.network import Network
@@ -34,11 +34,18 @@ from australis.cluster.moves.messages import (
     Letter,
     Offer,
     Ready,
+    Release,
+    Reroute,
+    Rerouted,
+    Reserve,
+    Reserved,
     Taken,
 )
+from australis.cluster.moves.node import Carrier, MovingNode
 from australis.cluster.moves.redrawing import Redrawn, joined, without
+from australis.cluster.moves.rerouting import Rerouting
 from australis.cluster.wire import Chunk, Fetch
-from australis.engine.change import Difference, Moves, Parcel
+from australis.engine.change import Parcel
 from australis.engine.threads import Threads
 from australis.errors import AustralisError, ClusterError, Problem
 from australis.policy.machines import ENCODE, decoded
@@ -54,25 +61,8 @@ _COMING_MOST = 64
 """How many moves may be on their way here."""
 
 
-class MovingNode(Protocol):
-    """The part of a node that moves use."""
-
-    @property
-    def moves(self) -> Moves: ...
-
-    def recorded(self) -> Network | None: ...
-
-    def difference(self, network: Network, /) -> Difference: ...
-
-
-class Carrier(Protocol):
-    """What carries messages to other nodes."""
-
-    def post(self, node: NodeName, topic: str, data: bytes, /) -> bool: ...
-
-    def ask(self, node: NodeName, said: Fetch, /) -> bool: ...
-
-    def answer(self, node: NodeName, said: Chunk, body: bytes, /) -> None: ...
+class Outdated(ClusterError):
+    """The network has changed since a move was offered."""
 
 
 class MoveState(StrEnum):
@@ -162,6 +152,7 @@ class Moving:
         self._coming: dict[str, _Coming] = {}
         self._last: list[MoveStatus] = []
         self._is_ended = False
+        self._rerouting = Rerouting(name, node, carrier, self._say, redrawn, self._one, threads)
 
     # --- giving
 
@@ -178,14 +169,18 @@ class Moving:
         with self._one:
             if (known := self._moved_before(boxes, to)) is not None:
                 return Moved(known, None)
-            leaving = self._offer(boxes, to)
-            try:
-                return self._give(leaving, limit_s)
-            except AustralisError as error:
-                if leaving.status.state is MoveState.OFFERED:
+            for is_last in (False, False, True):
+                leaving = self._offer(boxes, to)
+                try:
+                    return self._give(leaving, limit_s)
+                except AustralisError as error:
+                    if leaving.status.state is not MoveState.OFFERED:
+                        raise
                     self._say(to, Dropped(leaving.status.move))
                     self._end(leaving, MoveState.FAILED, str(error))
-                raise
+                    if is_last or not isinstance(error, Outdated):
+                        raise
+        raise AssertionError("the last attempt has returned or raised")
 
     def statuses(self) -> list[MoveStatus]:
         """The moves that are under way, and the last ones that are over."""
@@ -261,6 +256,7 @@ class Moving:
         self._redrawn()
         self._settle(move)
         self._end(leaving, MoveState.TAKEN)
+        self._rerouting.poke()
         return Moved(status, stood_still_ms)
 
     def _parcel(self, leaving: _Leaving) -> Parcel:
@@ -276,7 +272,7 @@ class Moving:
             now = without(network, status.boxes, self._name, to, status.move[:6])
             if now.piece != redrawn.piece:
                 what = "the boxes, or what is around them, have changed meanwhile"
-                raise ClusterError(Problem(network.name, what, "the move again"))
+                raise Outdated(Problem(network.name, what, "the move again"))
             return now.giver
 
         return self._node.moves.give(status.move, drawn, status.boxes, readers, note)
@@ -322,6 +318,13 @@ class Moving:
         match said:
             case Offer() | Given():
                 return self._come(sender, said)
+            case Reserve() | Reroute() | Release():
+                self._threads.start(lambda: self._rerouting.asked(sender, said), f"australis-moves-{sender}")
+                return True
+            case Reserved() | Rerouted():
+                return self._rerouting.answered(sender, said)
+            case Declined() if self._rerouting.answered(sender, said):
+                return True
             case Ready() | Declined():
                 with self._changed:
                     leaving = self._leaving.get(said.move)
@@ -353,6 +356,7 @@ class Moving:
     def close(self) -> None:
         """Wait for nothing more; moves that are given are completed when the node is back."""
         self._fetching.close()
+        self._rerouting.close()
         with self._changed:
             self._is_ended = True
             folders = [each.folder for each in self._coming.values()]
@@ -529,6 +533,7 @@ class Moving:
         _log.info("%s came from %s", ", ".join(parcel.divided), giver)
         self._say(giver, Taken(move))
         self._redrawn()
+        self._rerouting.poke()
 
     def _fetch(self, coming: _Coming, parcel: Parcel, *, must: bool) -> None:
         """Fetch the files that are not here; while the boxes run, some may be gone."""

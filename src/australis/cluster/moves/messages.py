@@ -10,8 +10,8 @@ from typing import Annotated
 
 import msgspec
 
-from australis.cluster.wire import Token
-from australis.policy.machines import Count, Value
+from australis.cluster.wire import Incarnation, Token
+from australis.policy.machines import Count, Name, Natural, Value
 
 TOPIC = "moves"
 PIECE, PARCEL = "piece", "parcel"
@@ -58,4 +58,52 @@ class Dropped(Value, frozen=True):
     move: Token
 
 
-Letter = Dropped | Offer | Ready | Declined | Given | Taken
+class Reserve(Value, frozen=True):
+    """Keep for another reader what the sender's input has not acknowledged of an output."""
+
+    move: Token
+    output: Name
+    input: Name
+    """The sender's input that reads it now."""
+    reader: Name
+    """The node and the input that shall read it."""
+
+
+class Reserved(Value, frozen=True):
+    """It is kept; the incarnations of both links, and what the sender's input has acknowledged."""
+
+    move: Token
+    incarnation: Incarnation
+    yours: Incarnation
+    number: Natural
+
+
+class Reroute(Value, frozen=True):
+    """Read an input from where the sender reads it: all that came before a number is in the input."""
+
+    move: Token
+    input: Name
+    source: Name
+    """From where it is read now: an output of the sender."""
+    to: Name
+    incarnation: Incarnation
+    number: Natural
+
+
+class Rerouted(Value, frozen=True):
+    """It is read from there."""
+
+    move: Token
+
+
+class Release(Value, frozen=True):
+    """A reader of an output needs it no more."""
+
+    move: Token
+    output: Name
+    reader: Name
+
+
+Letter = (
+    Reserve | Reserved | Reroute | Rerouted | Release | Dropped | Offer | Ready | Declined | Given | Taken
+)

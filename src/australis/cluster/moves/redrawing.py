@@ -16,7 +16,8 @@ from australis.cluster.identity import NodeName
 from australis.cluster.pieces import link_name
 from australis.errors import ClusterError, Problem
 
-_OF_A_MOVE = re.compile("(link_.+)_[0-9a-f]{6}")
+OF_A_MOVE = re.compile("(link_.+)_[0-9a-f]{6}")
+"""The names of links that moves have made."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _named(ref: Ref, suffix: str, taken: set[str]) -> str:
     >>> _named(Ref("detect.count"), "0a1b2c", set()), _named(Ref("link_detect_count_0a1b2c"), "3d4e5f", set())
     ('link_detect_count_0a1b2c', 'link_detect_count_3d4e5f')
     """
-    known = _OF_A_MOVE.fullmatch(ref.id)
+    known = OF_A_MOVE.fullmatch(ref.id)
     stem = known[1] if known else link_name(ref)
     while (name := f"{stem}_{suffix}") in taken:
         stem += "_"

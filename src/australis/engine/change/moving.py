@@ -22,6 +22,7 @@ from australis.engine.change.difference import Difference
 from australis.engine.change.loading import switch_to
 from australis.engine.change.switch import Passage, Switch
 from australis.engine.change.takeover import Takeover, keys_of
+from australis.engine.deliver import next_cut
 from australis.engine.ledger import Catalog, Record, StateFile, UnitOfWork
 from australis.engine.running import Running
 from australis.engine.store import (
@@ -171,6 +172,48 @@ class Moves:
         """Whether the boxes of a move have come here."""
         return self._ledger.catalog.meta(TAKEN + move) is not None
 
+    # --- links
+
+    def redraw(
+        self,
+        drawn: Drawn,
+        notes: Mapping[str, str | None],
+        positions: Mapping[str, int] | None = None,
+    ) -> Difference:
+        """Run another network, and commit notes with it, and how far sources have come that it reads then.
+
+        A note that is None is forgotten.
+        """
+        return self._to(drawn, _Noting(notes, positions or {}))
+
+    def notes(self, kind: str) -> dict[str, str]:
+        """The notes whose keys begin with a word, by what follows it."""
+        rows = self._ledger.catalog.rows("select key, value from meta where key glob ?", f"{kind} *")
+        return {key.removeprefix(f"{kind} "): value for key, value in rows}
+
+    def reserve(self, output: str, reader: str, like: str) -> tuple[str, str, int]:
+        """Keep for a new consumer of an output what another one has not acknowledged.
+
+        Returns the lives of both, and what the known one has acknowledged.
+        """
+        with self._ledger.change() as change:
+            catalog = self._ledger.catalog
+            known, own = catalog.consumer(like, output), catalog.consumer(reader, output)
+            if known is None or known[1] is None:
+                expected = "one that reads it"
+                raise EngineError(Problem(output, f"{like} is no consumer of it", expected))
+            made = own[1] if own is not None and own[1] is not None else life(max(change.queues.log_now, 0))
+            if own is None:
+                change.set_consumer(reader, output, known[0], made)
+        return made, known[1], known[0]
+
+    def is_drained(self, output: str, consumer: str, number: int) -> bool:
+        """Whether a consumer has acknowledged all that an output has of what came before a number."""
+        queues = self._ledger.queues
+        arc = queues.plan.outputs[output]
+        seq = queues.consumers.get((consumer, output), 0)
+        return queues.arc_end(arc) >= number and next_cut(queues, arc, seq) == seq
+
     def _to(self, drawn: Drawn, passage: Passage) -> Difference:
         def redraw(record: Record) -> Record:
             return self._redraw(record, drawn(record.network))
@@ -301,6 +344,26 @@ class _Taking(Passage):
         now = max(change.queues.log_now, 0)
         for output, consumer in self._readers.items():
             change.set_consumer(consumer, output, meeting, life(now))
+
+
+class _Noting(Passage):
+    """Writes notes, and how far sources have come."""
+
+    def __init__(self, notes: Mapping[str, str | None], positions: Mapping[str, int]) -> None:
+        self._notes, self._positions = notes, positions
+
+    def write(self, change: UnitOfWork, takeover: Takeover, meeting: int) -> None:
+        del takeover, meeting
+        for key, value in self._notes.items():
+            if value is None:
+                change.drop_meta(key)
+            else:
+                change.set_meta(key, value)
+
+    def finish(self, change: UnitOfWork, meeting: int) -> None:
+        del meeting
+        for source, number in self._positions.items():
+            change.set_position(source, str(number))
 
 
 def life(now: int) -> str:

@@ -9,7 +9,7 @@ from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from australis.engine.deliver.attached import Attached
-    from australis.engine.deliver.consumers import ROWS_MOST
+    from australis.engine.deliver.consumers import ROWS_MOST, next_cut
     from australis.engine.deliver.following import Follower, Over, Part
     from australis.engine.deliver.forgetting import forget
     from australis.engine.deliver.holds import Holds
@@ -21,7 +21,7 @@ else:
         __name__,
         {
             "attached": ("Attached",),
-            "consumers": ("ROWS_MOST",),
+            "consumers": ("ROWS_MOST", "next_cut"),
             "following": ("Follower", "Over", "Part"),
             "forgetting": ("forget",),
             "looking": ("Tap",),
@@ -42,4 +42,5 @@ __all__ = [
     "Subscriptions",
     "Tap",
     "forget",
+    "next_cut",
 ]
