@@ -109,6 +109,7 @@ class Cluster:
         self._node, self._window, self._threads = node, window, threads
         self._offers = Offers(self.name.participant, offers)
         self._lock = threads.lock()
+        self._arranging = threads.lock()
         self._readers: dict[str, Reader | Loop] = {}
         self._named: dict[str, NamedLink] = {}
         self._kept: set[NodeName] = set()
@@ -202,14 +203,15 @@ class Cluster:
     def arrange(self, links: Mapping[str, tuple[str, float]]) -> None:
         """Have exactly these links: the source and the weight of each input."""
         wanted = {name: Link.parse(name, source, weight) for name, (source, weight) in links.items()}
-        with self._lock:
-            known = {name: reader.link for name, reader in self._readers.items()} | self._named
-        for name, link in known.items():
-            if wanted.get(name) != link:
-                self.unlink(name)
-        for name, link in wanted.items():
-            if known.get(name) != link:
-                self.link(name, link.source, weight=link.weight)
+        with self._arranging:
+            with self._lock:
+                known = {name: reader.link for name, reader in self._readers.items()} | self._named
+            for name, link in known.items():
+                if wanted.get(name) != link:
+                    self.unlink(name)
+            for name, link in wanted.items():
+                if known.get(name) != link:
+                    self.link(name, link.source, weight=link.weight)
 
     # --- moves
 
@@ -237,12 +239,13 @@ class Cluster:
 
     def rearrange(self) -> None:
         """Read all inputs from where the network of the node says."""
-        network = self._node.recorded()
-        inputs = {} if network is None else network.inputs
-        drawn = {name: (each.source, 1.0) for name, each in inputs.items() if each.source is not None}
-        with self._lock:
-            known = {name: each.link.weight for name, each in self._readers.items()}
-        self.arrange({name: (source, known.get(name, weight)) for name, (source, weight) in drawn.items()})
+        with self._arranging:
+            network = self._node.recorded()
+            inputs = {} if network is None else network.inputs
+            with self._lock:
+                weights = {name: each.link.weight for name, each in self._readers.items()}
+            sources = {name: each.source for name, each in inputs.items() if each.source is not None}
+            self.arrange({name: (source, weights.get(name, 1.0)) for name, source in sources.items()})
 
     # --- names
 

@@ -158,9 +158,10 @@ class Rerouting:
             if given is None or given.source is None or not OF_A_MOVE.fullmatch(output):
                 continue
             source = Link.parse(each.source.id, given.source)
-            readers = [*self._node.consumers(output)]
-            if isinstance(source, Link) and len(readers) == 1 and readers[0].startswith("link:"):
-                yield Relay(each.source.id, given.source, output, readers[0].removeprefix("link:"))
+            if isinstance(source, Link):
+                for consumer in self._node.consumers(output):
+                    if consumer.startswith("link:"):
+                        yield Relay(each.source.id, given.source, output, consumer.removeprefix("link:"))
 
     def _remove(self, relay: Relay) -> None:
         """Take a relay out of the way; if it is refused before anything has stopped, it stays."""
@@ -183,7 +184,10 @@ class Rerouting:
 
     def _begin(self, relay: Relay) -> _Begun | None:
         """Let the source be kept for the reader behind, and stop reading."""
-        if [*self._node.consumers(relay.output)] != [f"link:{relay.reader}"]:
+        network = self._node.recorded()
+        if network is None or network.inputs.get(relay.input) is None:
+            return None
+        if network.inputs[relay.input].source != relay.source or relay.output not in network.outputs:
             return None
         move = secrets.token_hex(8)
         output = relay.source.rpartition("/")[2]
@@ -234,15 +238,17 @@ class Rerouting:
         is_done = isinstance(said, Rerouted)
         if not is_done:
             _log.info("%s goes on reading %s here: %s", relay.receiver, relay.output, said)
-        kept = [True]
+        kept, is_last = [True], [*self._node.consumers(relay.output)] == [consumer]
 
         def drawn(network: Network) -> Network:
             outputs = {name: each for name, each in network.outputs.items() if name != relay.output}
-            found = replace(network, outputs=outputs, known=None) if is_done else network
+            found = replace(network, outputs=outputs, known=None) if is_done and is_last else network
             kept[0] = _is_read(found, relay.input)
             return _with_source(found, relay.input, relay.source) if kept[0] else _without(found, relay.input)
 
         self._node.moves.redraw(drawn, {begun.key: None})
+        if is_done and not is_last:
+            self._node.forget(consumer, relay.output)
         self._redrawn()
         output = relay.source.rpartition("/")[2]
         if not is_done:
@@ -387,7 +393,7 @@ class _Begun:
 
     @property
     def key(self) -> str:
-        return f"{_NOTE} {self.relay.output}"
+        return f"{_NOTE} {self.relay.reader}"
 
     def text(self) -> str:
         return json.dumps({**vars(self), "relay": vars(self.relay)})

@@ -57,6 +57,8 @@ class Host:
         self.operations, self.once = Operations(), Once()
         self.changing = threading.RLock()
         """Its holder changes the network, or which node there is."""
+        self._telling = threading.RLock()
+        """Whoever follows the network hears of its changes in their order."""
         self.on_network: list[Callable[[], None]] = []
         """Called after every change of the network, and after the start: what runs beside it follows."""
         self._node: Node | None = None
@@ -104,16 +106,17 @@ class Host:
 
     def tell(self) -> None:
         """Let what runs beside the network follow it; the failure of one stops no other."""
-        node = self._node
-        is_there = node is not None and node.is_deployed and not self.stopping.is_set()
-        network = node.recorded() if node and is_there else None
-        self.feeds.arrange(node if is_there else None, network)
-        self._arrange_neighbours(node if is_there else None, network)
-        for heard in self.on_network:
-            try:
-                heard()
-            except AustralisError as error:
-                _log.error("after a change of the network: %s", error)
+        with self._telling:
+            node = self._node
+            is_there = node is not None and node.is_deployed and not self.stopping.is_set()
+            network = node.recorded() if node and is_there else None
+            self.feeds.arrange(node if is_there else None, network)
+            self._arrange_neighbours(node if is_there else None, network)
+            for heard in self.on_network:
+                try:
+                    heard()
+                except AustralisError as error:
+                    _log.error("after a change of the network: %s", error)
 
     def _arrange_neighbours(self, node: Node | None, network: Network | None) -> None:
         try:
