@@ -12,6 +12,7 @@ from benchmarks.saying import run
 PARTS: Mapping[str, str] = {
     "link": "benchmarks.cluster.link",
     "weights": "benchmarks.cluster.weights",
+    "moves": "benchmarks.cluster.moves",
     "names": "benchmarks.cluster.names",
 }
 """To add a part: a module with a function `measure`, perhaps of a size, and a line here."""

@@ -295,7 +295,7 @@ def test_letters_go_to_who_hears_their_topic(a: Linked, b: Linked) -> None:
     assert not b.cluster.post(a.cluster.name, "names", b"nobody hears it")
     b.cluster.connect(a.name, a.place)
     until(lambda: b.cluster.post(a.cluster.name, "names", b"one"))
-    b.cluster.post(a.cluster.name, "moves", b"two")
+    b.cluster.post(a.cluster.name, "others", b"two")
     until(lambda: refused(a, "unknown_topic") == 1)
     assert heard == [("lab/b", b"one")]
     with pytest.raises(ClusterError, match="a letter of 50,000 bytes"):

@@ -114,6 +114,7 @@ class Loop:
             try:
                 self._node.push(self.link.input, table, position=position, wait_s=_BUSY_S)
             except Busy:
+                # Nothing but this loop waits meanwhile.
                 continue
             return True
         return False
