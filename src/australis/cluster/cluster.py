@@ -120,7 +120,8 @@ class Cluster:
         self._topics: dict[str, Heard] = {}
         self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
         self._acknowledger = Acknowledger(node, threads)
-        self._moving = Moving(self.name, node, self, self._next_number, redrawn or self.rearrange, threads)
+        redrawn = redrawn or self.rearrange
+        self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
         self._peers = Peers(
             credentials,
             threads.now_us(),

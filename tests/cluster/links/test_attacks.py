@@ -35,8 +35,10 @@ from australis.cluster.wire import (
     Assembly,
     Beat,
     Begin,
+    Chunk,
     Close,
     Echo,
+    Fetch,
     Hello,
     Message,
     Post,
@@ -196,6 +198,8 @@ def messages(link: int) -> dict[str, tuple[Any, bytes]]:
         "refusal": (Refusal(link, Refused.STOPPED, "because"), b""),
         "close": (Close(link), b""),
         "post": (Post("nonsense", b"data"), b""),
+        "fetch": (Fetch(link, "0123456789abcdef", "parcel", 0), b""),
+        "chunk": (Chunk(link, 0, 5, is_there=True), b"bytes"),
     }
 
 

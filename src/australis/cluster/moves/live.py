@@ -139,11 +139,12 @@ class Moving:
         carrier: Carrier,
         numbers: Callable[[], int],
         redrawn: Callable[[], None],
+        refuse: Callable[[str], None],
         threads: Threads,
     ) -> None:
-        """`redrawn` is called when the network of the node has changed."""
+        """`redrawn` is called when the network of the node has changed, `refuse` is told what was refused."""
         self._name, self._node, self._carrier, self._redrawn = name, node, carrier, redrawn
-        self._threads = threads
+        self._threads, self._refuse = threads, refuse
         self._fetching = Fetching(carrier.ask, numbers, threads)
         self._changed: Any = threads.condition()
         self._one = threads.lock()
@@ -152,7 +153,7 @@ class Moving:
         self._coming: dict[str, _Coming] = {}
         self._last: list[MoveStatus] = []
         self._is_ended = False
-        self._rerouting = Rerouting(name, node, carrier, self._say, redrawn, self._one, threads)
+        self._rerouting = Rerouting(name, node, carrier, self._say, redrawn, refuse, self._one, threads)
 
     # --- giving
 
@@ -380,6 +381,7 @@ class Moving:
         """Settle a move for which nobody waits any more."""
         parcel = self._known(move)
         if parcel is None or _note(parcel)["to"] != str(sender):
+            self._refuse("move")
             return
         self._settle(move)
         with self._changed:
@@ -430,6 +432,8 @@ class Moving:
         except (AustralisError, OSError) as error:
             _log.info("%s wants %s, which is not there: %s", sender, said.name, error)
             data = None
+        if data is None:
+            self._refuse("fetch")
         begin = said.begin
         body = b"" if data is None else data[begin : begin + CHUNK_BYTES]
         size = 0 if data is None else len(data)
@@ -491,18 +495,20 @@ class Moving:
         while True:
             with self._changed:
                 said = coming.is_wanted[0]
+            has_failed = False
             try:
                 self._do(coming, said)
             except Exception as error:
                 if not isinstance(error, AustralisError):
                     _log.exception("a move from %s failed in a way that nobody expected", coming.giver)
+                has_failed = True
                 _log.warning("the move %s from %s is not done: %s", said.move, coming.giver, error)
                 self._say(coming.giver, Declined(said.move, str(error)[:2000]))
             with self._changed:
                 coming.is_wanted.pop(0)
                 if coming.is_wanted:
                     continue
-                if isinstance(said, Given) or self._is_ended:
+                if has_failed or isinstance(said, Given) or self._is_ended:
                     self._coming.pop(said.move, None)
                     shutil.rmtree(coming.folder, ignore_errors=True)
                 return

@@ -73,12 +73,15 @@ class Rerouting:
         carrier: Carrier,
         say: Say,
         redrawn: Callable[[], None],
+        refuse: Callable[[str], None],
         turn: Any,
         threads: Threads,
     ) -> None:
         """`turn` is held while boxes leave this node, or a relay is removed."""
         self._name, self._node, self._carrier, self._say = name, node, carrier, say
-        self._redrawn = redrawn
+        self._redrawn, self._refuse = redrawn, refuse
+        self._reserved: dict[tuple[str, str], NodeName] = {}
+        """By output and reader, at whose request something is kept for it."""
         self._turn, self._threads = turn, threads
         self._changed: Any = threads.condition()
         self._answers: dict[str, tuple[NodeName, _Answer]] = {}
@@ -118,6 +121,7 @@ class Rerouting:
             answer = self._answer(sender, said)
         except AustralisError as error:
             _log.info("%s asks for what cannot be done: %s", sender, error)
+            self._refuse("reroute")
             answer = Declined(said.move, str(error)[:2000])
         if answer is not None:
             self._tell(sender, answer)
@@ -339,11 +343,16 @@ class Rerouting:
                 found = self._node.moves.reserve(
                     said.output, f"link:{said.reader}", f"link:{sender}/{said.input}"
                 )
+                self._reserved[said.output, said.reader] = sender
                 return Reserved(said.move, *found)
             case Reroute():
                 self._follow(sender, said, network)
                 return Rerouted(said.move)
             case Release():
+                is_own = said.reader.startswith(f"{sender}/")
+                if not is_own and self._reserved.pop((said.output, said.reader), None) != sender:
+                    self._refuse("release")
+                    return None
                 consumer = f"link:{said.reader}"
                 if said.output in network.outputs and consumer in self._node.consumers(said.output):
                     self._node.forget(consumer, said.output)
