@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,9 +15,11 @@ from tests.engine.in_process import InProcess
 from tests.waiting import until
 
 from australis.algebra.builder import NetworkBuilder
-from australis.algebra.network import Network
+from australis.algebra.network import Network, Ref
 from australis.algebra.order import Order
-from australis.cluster.moves import MoveState
+from australis.algebra.progress import Progress
+from australis.cluster.identity import NodeName
+from australis.cluster.moves import MoveState, joined, without
 from australis.engine import Node
 from australis.errors import ClusterError, Problem
 
@@ -177,3 +180,63 @@ def test_states_that_were_given_come_when_the_other_node_is_back(tmp_path: Path)
         assert first.node.read("o")["v"].to_pylist() == [22.5]
         until(lambda: not first.cluster.status().moves)
         assert first.node.moves.outstanding() == []
+
+
+def cars() -> Network:
+    net = NetworkBuilder("cars")
+    speeds = net.input("speeds", "car int not null, mph int")
+    owners = net.table("owners", "car int, owner string", store="owners.parquet")
+    names = net.table("names", "car int, name string")
+    with net.group("detect"):
+        fast = speeds.filter("mph > 80", as_="fast")
+        slow = fast.port(1).filter("mph < 20", as_="slow")
+    fast.output("fast")
+    slow.output("slow")
+    fast.join(owners, "left.car = right.car", table="right", as_="owned").output("owned")
+    fast.join(names, "left.car = right.car", table="right", as_="named").output("named")
+    at = net.input("at", "t long not null", progress=Progress("t"))
+    at.filter("t > 1", as_="marked").filter("t > 2", as_="more").output("more")
+    pointed = net.input("m", "k long").filter("k > 1", as_="pointed")
+    pointed.point("kept", history="1 hour").output("k")
+    return net.build()
+
+
+def test_what_both_nodes_run_afterwards() -> None:
+    a, b = NodeName("lab", "a"), NodeName("lab", "b")
+    found = without(cars(), ["detect.fast", "owned"], a, b, "0a1b2c")
+    assert found.sent == ("link_speeds_0a1b2c",)
+    assert sorted(found.returned) == [
+        "link_detect_fast_0a1b2c",
+        "link_detect_fast_1_0a1b2c",
+        "link_owned_0a1b2c",
+    ]
+    giver, piece = found.giver, found.piece
+    assert [*piece.boxes] == ["detect.fast", "owned"]
+    assert [*piece.inputs] == ["owners", "link_speeds_0a1b2c"]
+    assert piece.inputs["link_speeds_0a1b2c"].source == "lab/a/link_speeds_0a1b2c"
+    assert "owners" not in giver.inputs
+    assert giver.inputs["link_detect_fast_0a1b2c"].source == "lab/b/link_detect_fast_0a1b2c"
+    assert giver.boxes["detect.slow"].sources == (Ref("link_detect_fast_1_0a1b2c"),)
+    assert giver.boxes["named"].sources == (Ref("link_detect_fast_0a1b2c"), Ref("names"))
+    assert giver.outputs["fast"].source == Ref("link_detect_fast_0a1b2c")
+    assert giver.outputs["link_speeds_0a1b2c"].source == Ref("speeds")
+    both = joined(idle("lab/b"), piece)
+    assert {*both.boxes} == {"detect.fast", "owned"}
+    with pytest.raises(ClusterError, match=r"cars: .* has detect.fast, link_detect_fast_0a1b2c"):
+        joined(both, piece)
+    with pytest.raises(ClusterError, match="count days in UTC, those of idle in Europe/Berlin"):
+        joined(replace(idle("lab/b"), timezone="Europe/Berlin", known=None), piece)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "problem"),
+    [
+        (["named"], "the stored table names has no store from which another node could read it"),
+        (["marked"], "at has marks of t, which do not cross a link yet"),
+        (["marked", "more"], "at has marks of t"),
+        (["pointed"], "the connection point kept keeps the history of pointed"),
+    ],
+)
+def test_what_cannot_run_elsewhere(boxes: list[str], problem: str) -> None:
+    with pytest.raises(ClusterError, match=problem):
+        without(cars(), boxes, NodeName("lab", "a"), NodeName("lab", "b"), "0a1b2c")

@@ -140,6 +140,16 @@ def _check(network: Network, boxes: Collection[str]) -> None:
             marks = ", ".join(sorted(network.marked[ref]))
             what = f"{ref} has marks of {marks}, which do not cross a link yet"
             raise ClusterError(Problem(network.name, what, "boxes that move together with it"))
+    for name, given in network.inputs.items():
+        if (
+            given.table
+            and given.store is None
+            and any(ref.id == name for box in boxes for ref in network.boxes[box].sources)
+        ):
+            what = f"the stored table {name} has no store from which another node could read it"
+            raise ClusterError(
+                Problem(network.name, what, "one with a store, or boxes that do not look it up")
+            )
     for name, point in network.connection_points.items():
         if point.at.id in boxes:
             what = f"the connection point {name} keeps the history of {point.at.id}, which stays here"
