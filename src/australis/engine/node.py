@@ -22,6 +22,8 @@ from australis.engine.change import (
     Moves,
     Optimiser,
     Rewritten,
+    SplitChange,
+    Splits,
     Switch,
     deploy,
     load,
@@ -66,6 +68,7 @@ from australis.engine.threads import SYSTEM, Threads
 from australis.engine.train import Breakpoint, Observer, Train
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
+from australis.policy.place.parting import BoxSplit
 from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:
@@ -297,6 +300,47 @@ class Node:
     def moves(self) -> Moves:
         """Gives boxes to other nodes with their states, and takes boxes from them."""
         return Moves(self._deployed, self._switching, self._redrawn)
+
+    def split(
+        self,
+        box: str,
+        into: int = 2,
+        *,
+        by: Sequence[str] = (),
+        any_order: bool = False,
+        dry_run: bool = False,
+    ) -> SplitChange:
+        """Run a box as several copies from now on, each with its share of the tuples and of the state.
+
+        Groups stay whole; `by` are attributes by which tuples are divided, all that are fit for it if none
+        are named. With `any_order`, boxes downstream may see the tuples of one moment in another sequence.
+        The same split again does nothing.
+        """
+        began, split = self._threads.ticks_ns(), BoxSplit(box, into, tuple(by), any_order)
+        change = self._splits.split(split, dry_run=dry_run)
+        if not dry_run:
+            _log.info("%s%s", next(change.lines()), self._since(began))
+        return change
+
+    def unsplit(self, box: str, *, dry_run: bool = False) -> SplitChange:
+        """Run a box that was split as one again, with the states of its copies."""
+        began = self._threads.ticks_ns()
+        change = self._splits.undo(box, dry_run=dry_run)
+        if not dry_run:
+            _log.info("%s%s", next(change.lines()), self._since(began))
+        return change
+
+    def splits(self) -> dict[str, BoxSplit]:
+        """The boxes that run as copies, and how."""
+        return self._splits.listed
+
+    def split_network(self) -> Network:
+        """The network with its copies as they run, without ad hoc queries."""
+        return self._splits.network
+
+    @property
+    def _splits(self) -> Splits:
+        return Splits(self._deployed, self._switching, self._redrawn)
 
     def attach(self, network: Network, *, name: str = "query") -> Attached:
         """Attach an ad hoc query, whose inputs are named after connection points or stored tables.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -38,8 +38,22 @@ def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: 
     """
     if len(states) == count == 1:
         return tuple(states)
+    return divide(kernel, states, keys, count, lambda found: partitions(found, found.column_names, count))
+
+
+def divide(
+    kernel: Kernel,
+    states: Sequence[State],
+    keys: PortKeys,
+    count: int,
+    owners: Callable[[pa.Table], Indexes],
+) -> tuple[State, ...]:
+    """The states of a box's partitions, rewritten for `count` owners.
+
+    `owners` has those of some keys: rows with the attributes of `keys`, which are in the same order.
+    """
     tables = kernel.kept_by(keys)
-    return _split(tables, _merged(tables, states), count)
+    return _split(tables, _merged(tables, states), count, owners)
 
 
 def _merged(tables: Sequence[Numbered], states: Sequence[State]) -> State:
@@ -66,12 +80,14 @@ def _distinct(rows: pa.Table, numbered: Numbered) -> pa.Table:
     return rows
 
 
-def _split(tables: Sequence[Numbered], state: State, count: int) -> tuple[State, ...]:
+def _split(
+    tables: Sequence[Numbered], state: State, count: int, owners_of: Callable[[pa.Table], Indexes]
+) -> tuple[State, ...]:
     """A state in partitions. Keys and rows keep their sequence; what is not kept by key goes to all."""
     parts = [dict(state) for _ in range(count)]
     for numbered in tables:
         keys = state[numbered.table]
-        owners = partitions(keys, numbered.partitioned_by, count)
+        owners = owners_of(keys.select(list(numbered.partitioned_by)))
         places = _places(owners, count)
         _share(parts, numbered.table, keys, owners)
         for name, number in numbered.followers.items():

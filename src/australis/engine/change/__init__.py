@@ -8,6 +8,7 @@ from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
 from australis.engine.change.moving import Moves, Parcel
 from australis.engine.change.optimiser import Optimiser, Rewritten, redrawn
+from australis.engine.change.splitting import SplitChange, Splits
 from australis.engine.change.switch import Switch
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "Optimiser",
     "Parcel",
     "Rewritten",
+    "SplitChange",
+    "Splits",
     "Switch",
     "check_deployable",
     "deploy",

@@ -126,10 +126,12 @@ class Moves:
         """
         if (known := self.given(move)) is not None:
             return known
-        present = self._switch.record.network
-        if unknown := sorted(set(boxes) - present.boxes.keys()):
-            expected = f"one of {', '.join(present.boxes)}"
-            raise EngineError(Problem(present.name, f"there is no box {unknown[0]!r} to give", expected))
+        record = self._switch.record
+        present = {**record.network.boxes, **record.split.boxes}
+        if unknown := sorted(set(boxes) - present.keys()):
+            expected = f"one of {', '.join(present)}"
+            problem = Problem(record.network.name, f"there is no box {unknown[0]!r} to give", expected)
+            raise EngineError(problem)
         self._to(drawn, _Giving(move, frozenset(boxes), dict(readers), note))
         found = self.given(move)
         assert found is not None, "it was committed with the network"
@@ -216,7 +218,9 @@ class Moves:
 
     def _to(self, drawn: Drawn, passage: Passage) -> Difference:
         def redraw(record: Record) -> Record:
-            return self._redraw(record, drawn(record.network))
+            # Copies of a split box are in the network itself from when one of them is moved.
+            known = passage.leaving <= record.network.boxes.keys()
+            return self._redraw(record, drawn(record.network if known else record.split))
 
         return switch_to(self._running, self._switch, redraw, {}, passage)
 

@@ -19,6 +19,7 @@ from australis.engine.ledger import OPTIMISER, Ledger, Record
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises
+from australis.policy.place.parting import still_there
 from australis.rewrite.improve import BEGINNING, improve
 from australis.rewrite.rewrite import kept
 from australis.rewrite.statistics import Statistics, cost
@@ -40,13 +41,14 @@ def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
     over.
     """
     first = begun(network, with_past(network)) if optimise else None
-    drawn = replace(record, network=network, begun=first, improved=None)
+    splits = still_there(network, record.splits)
+    drawn = replace(record, network=network, begun=first, improved=None, splits=splits)
     if record.improved is None:
         return drawn
     first = begun(
         network, [box for box, node in network.boxes.items() if record.network.boxes.get(box) != node]
     )
-    again = replace(record, network=network, begun=first, improved=first)
+    again = replace(drawn, begun=first, improved=first)
     return max(again, drawn, key=lambda each: len(kept(record.whole, each.whole)))
 
 
@@ -133,7 +135,9 @@ class Optimiser:
 
     def _adapt(self, running: Network, begun: Network, flow: Mapping[str, float]) -> bool:
         """Switch to what should be better, or back from what turned out worse."""
-        found = improve(begun, self._measuring.of(begun, with_past(begun)))
+        # A box that is split stays as its copies know it.
+        fixed = with_past(begun) | {each.box for each in self._switching.record.splits}
+        found = improve(begun, self._measuring.of(begun, fixed))
         expected = {**found.statistics.boxes, **self._measuring.of(found.network).boxes}
         now_us = cost(running, self._measuring.of(running), flow)
         then_us = cost(found.network, Statistics(expected), flow)

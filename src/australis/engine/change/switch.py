@@ -33,6 +33,8 @@ class Passage:
     """Boxes whose work ends here, and is to have come as far as that of all others."""
     relayed: frozenset[str] = frozenset()
     """New outputs that begin with what these boxes would have read next."""
+    continuing: frozenset[str] = frozenset()
+    """New boxes that begin where those end."""
 
     def prepare(self, takeover: Takeover, root: Root, catalog: Catalog) -> dict[str, list[StateFile]]:
         """Write files, where nothing can see them yet; returns states that fresh superboxes begin with."""
@@ -100,7 +102,8 @@ class Switch:
         with self._turn, self._staged(), self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
-            takeover = Takeover(Cut.of(self.record), Cut.of(record), passage.leaving, passage.relayed)
+            cuts = Cut.of(self.record), Cut.of(record)
+            takeover = Takeover(*cuts, passage.leaving, passage.relayed, passage.continuing)
             found = self._difference(record, takeover)
             self._enter(_DRAINING)
             # What is taken over are files by name: no merge of layers may replace them meanwhile.

@@ -49,9 +49,11 @@ class Takeover:
     old: Cut
     new: Cut
     leaving: frozenset[str] = frozenset()
-    """Boxes that end here and continue somewhere else."""
+    """Boxes that end here and continue somewhere else, or under other names."""
     relayed: frozenset[str] = frozenset()
     """New outputs with what these boxes would have read next."""
+    continuing: frozenset[str] = frozenset()
+    """New boxes that continue the work of such boxes under other names."""
 
     @cached_property
     def same(self) -> frozenset[str]:
@@ -92,7 +94,8 @@ class Takeover:
     def goes_on(self, superbox: Superbox) -> bool:
         """Whether a fresh superbox continues the work of old ones: it has boxes or outputs of theirs."""
         relays = any(output in self.relayed for output in _outputs_of(superbox, self.new.plan))
-        return relays or _has_part_of(superbox, self.new.plan, self.old.plan)
+        continues = relays or bool(self.continuing & set(superbox.boxes))
+        return continues or _has_part_of(superbox, self.new.plan, self.old.plan)
 
     @cached_property
     def drained(self) -> tuple[str, ...]:
@@ -164,8 +167,7 @@ class Takeover:
     def _repartition(
         self, root: Root, superbox: Superbox, box: str, files: list[StateFile]
     ) -> Iterator[StateFile]:
-        network = superbox.network
-        kernel = kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
+        kernel = kernel_of(superbox, box)
         count = self.new.parts(superbox)
         # To bring parts together, any keys that they were divided by will do.
         keys = keys_of(superbox if count > 1 else self._before(box), box)
@@ -324,6 +326,12 @@ def keys_of(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
     """The attributes of its sources by which the state of a box is divided."""
     node, own = superbox.network.boxes[box], superbox.spread.groups.get(box, ())
     return tuple(() if port == node.box.table_side else own for port in range(len(node.sources)))
+
+
+def kernel_of(superbox: Superbox, box: str) -> Kernel:
+    """The kernel of a box, which knows how its state is kept."""
+    network = superbox.network
+    return kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
 
 
 def _reads_table(superbox: Superbox, box: str) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from australis.algebra.form import from_json, to_json
 from australis.algebra.grafting import grafted
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline, Plan, plan
+from australis.policy.place.parting import BoxSplit, with_splits
 from australis.rewrite.improve import BEGINNING, improve
 
 
@@ -55,6 +56,8 @@ class Record:
     """The equivalent network that runs in place of the deployed one."""
     spreads_tables: bool = True
     """Whether what is connected with joins of stored tables is spread; in older roots it is not."""
+    splits: tuple[BoxSplit, ...] = ()
+    """Boxes that run as several copies, in the order in which they were split."""
     before: Before | None = field(default=None, repr=False, compare=False)
     """What an earlier record has made: what is the same here is taken over, and not made again."""
 
@@ -71,14 +74,19 @@ class Record:
         return {name: _best(query) for name, query in self.queries.items()}
 
     @cached_property
+    def split(self) -> Network:
+        """The network as it runs, without the queries."""
+        return with_splits(self.improved or self.network, self.splits)
+
+    @cached_property
     def whole(self) -> Network:
         """The network as it runs, including the queries, each in its best form."""
-        return grafted(self.improved or self.network, self._best, self.before and self.before.whole)
+        return grafted(self.split, self._best, self.before and self.before.whole)
 
     @cached_property
     def drawn(self) -> Network:
         """The network as its users drew it, including the queries."""
-        if self.improved is None and self._best == self.queries:
+        if self.improved is None and not self.splits and self._best == self.queries:
             return self.whole
         return grafted(self.network, self.queries, self.before and self.before.drawn)
 
@@ -101,9 +109,13 @@ class Record:
             raise not_attached(name, self.queries)
         return self._changed(queries={each: q for each, q in self.queries.items() if each != name})
 
-    def _changed(self, queries: Mapping[str, Network]) -> Record:
+    def with_splits(self, splits: tuple[BoxSplit, ...]) -> Record:
+        """With other boxes that run as several copies."""
+        return self._changed(splits=splits)
+
+    def _changed(self, **parts: Any) -> Record:
         before = Before(self.network, self.text, self.whole, self.drawn, self.plan)
-        return replace(self, queries=queries, before=before)
+        return replace(self, **parts, before=before)
 
     def to_json(self) -> str:
         rest = {
@@ -111,6 +123,7 @@ class Record:
             "partitions": self.partitions,
             "spreads_tables": self.spreads_tables,
             "queries": {name: to_json(query) for name, query in self.queries.items()},
+            "splits": [asdict(each) for each in self.splits],
             "begun": None if self.begun is None else to_json(self.begun),
             "improved": None if self.improved is None else to_json(self.improved),
         }
@@ -138,4 +151,5 @@ class Record:
             begun,
             improved,
             known.get("spreads_tables", False),
+            tuple(BoxSplit(**each) for each in known.get("splits", ())),
         )
