@@ -34,7 +34,7 @@ from tests.conformance.test_live import check, expected_of, node_of
 from australis import Node
 from australis.algebra.network import Network, Ref
 from australis.errors import PolicyError
-from australis.policy.place.parting import BoxSplit, split_up, tracks
+from australis.policy.place import BoxSplit, split_up, tracks
 
 RANDOM = st.integers(0, 1 << 32).map(Random)
 IS_DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"

@@ -68,7 +68,7 @@ from australis.engine.threads import SYSTEM, Threads
 from australis.engine.train import Breakpoint, Observer, Train
 from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
-from australis.policy.place.parting import BoxSplit
+from australis.policy.place import BoxSplit
 from australis.policy.schedule import Scheduling
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from australis.engine.ledger import OPTIMISER, Ledger, Record
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError
 from australis.policy.adapt import Adaptation, Seen, surprises
-from australis.policy.place.parting import still_there
+from australis.policy.place import still_there
 from australis.rewrite.improve import BEGINNING, improve
 from australis.rewrite.rewrite import kept
 from australis.rewrite.statistics import Statistics, cost

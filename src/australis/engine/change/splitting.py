@@ -31,7 +31,7 @@ from australis.kernels.expressions import evaluate, truths
 from australis.kernels.kernel import State
 from australis.kernels.repartition import divide, repartition
 from australis.plan.superboxes import Superbox
-from australis.policy.place.parting import BoxSplit, made_whole, predicates, same_after
+from australis.policy.place import BoxSplit, made_whole, predicates, same_after, split_up
 
 Names = tuple[tuple[str, ...], ...]
 """The attributes at each input of a box by which it is divided."""

@@ -13,7 +13,7 @@ from australis.algebra.grafting import grafted
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline, Plan, plan
-from australis.policy.place.parting import BoxSplit, with_splits
+from australis.policy.place import BoxSplit, with_splits
 from australis.rewrite.improve import BEGINNING, improve
 
 

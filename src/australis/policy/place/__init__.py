@@ -27,7 +27,19 @@ from australis.policy.place.messages import (
     Use,
 )
 from australis.policy.place.moves import Limits, Move, Splitting, carry_s
-from australis.policy.place.parting import Assumed, Parting, part
+from australis.policy.place.parting import (
+    Assumed,
+    BoxSplit,
+    Parting,
+    made_whole,
+    part,
+    predicates,
+    same_after,
+    split_up,
+    still_there,
+    tracks,
+    with_splits,
+)
 from australis.policy.place.portions import Portion
 from australis.policy.place.slide import Direction, Sliding
 from australis.policy.place.survey import Line, Placement, Site, Survey
@@ -36,6 +48,7 @@ __all__ = [
     "HASTY",
     "Assumed",
     "Begin",
+    "BoxSplit",
     "Counted",
     "Daemon",
     "Direction",
@@ -65,5 +78,12 @@ __all__ = [
     "Unsplit",
     "Use",
     "carry_s",
+    "made_whole",
     "part",
+    "predicates",
+    "same_after",
+    "split_up",
+    "still_there",
+    "tracks",
+    "with_splits",
 ]
