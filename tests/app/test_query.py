@@ -214,6 +214,16 @@ def test_a_query_that_is_kept_is_read_on(node: Running) -> None:
     assert (gone.exit_code, "no query 'kept' is attached" in gone.stderr) == (1, True)
 
 
+# --- a box as copies
+
+
+def test_a_box_of_a_run_is_split_by_another_process(node: Running) -> None:
+    box = min(json.loads(australis("stats", "--json").stdout)["boxes"])
+    assert f"{box} runs as {box}_1, {box}_2: " in australis("split", box).stdout
+    assert json.loads(australis("split", box, "--undo", "--json").stdout)["added"] == [box]
+    assert australis("split", box, "--undo").stdout == f"{box} is one box already\n"
+
+
 # --- another network
 
 

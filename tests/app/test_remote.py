@@ -86,6 +86,7 @@ COMMANDS = {
     "history": ("history", "seen"),
     "detach": ("detach", "speeders"),
     "refresh": ("refresh", "cars"),
+    "split": ("split", "fast"),
     "stats": ("stats",),
     "check": ("check", "net.yaml"),
 }
@@ -114,7 +115,7 @@ def test_where_no_network_runs(served: Served, name: str) -> None:
     assert "network" in said
 
 
-@pytest.mark.parametrize("name", ["deploy", "query", "detach", "refresh"])
+@pytest.mark.parametrize("name", ["deploy", "query", "detach", "refresh", "split"])
 def test_with_a_role_that_may_not(served: Served, name: str) -> None:
     served.told(*COMMANDS["deploy"])
     code, _, said = served.asked(*COMMANDS[name], role="viewer")
@@ -188,6 +189,25 @@ def test_history_and_queries(served: Served) -> None:
     code, _, said = served.asked("history", "nothing")
     assert code != 0
     assert "nothing" in said
+
+
+def test_a_box_runs_as_copies_and_as_one_again(served: Served) -> None:
+    served.told(*COMMANDS["deploy"])
+    shown = "fast runs as fast_1, fast_2, fast_3: the same tuples at the same moments in the same sequence\n"
+    boxes = ("fast_route", "fast_1", "fast_2", "fast_3", "fast")
+    wanted = shown + "".join(f"  + box {box}\n" for box in boxes) + "  - box fast\n"
+    assert served.told("split", "fast", "--into", "3", "--dry-run", role="operator") == wanted
+    assert served.told("split", "fast", "--into", "3", role="operator") == wanted
+    assert served.told("split", "fast", "--into", "3") == "fast runs as fast_1, fast_2, fast_3 already\n"
+    served.push(*((car, 90) for car in range(50)))
+    counted = json.loads(served.told("stats", "--json"))["boxes"]
+    assert sum(counted[f"fast_{number}"]["received"] for number in (1, 2, 3)) == 50
+    code, _, said = served.asked("split", "owned")
+    assert (code, "owned: looks up a stored table" in said) == (1, True)
+    found = json.loads(served.told("split", "fast", "--undo", "--json"))
+    assert (found["applied"], found["copies"], found["added"]) == (True, [], ["fast"])
+    code, _, said = served.asked("split", "fast", "--undo", "--into", "2")
+    assert (code, "--undo goes with none of" in said) == (2, True)
 
 
 def test_a_query_that_does_not_follow_has_all_that_was_there(served: Served) -> None:

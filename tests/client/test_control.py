@@ -44,6 +44,19 @@ def test_a_network_is_checked_deployed_changed_and_removed(start: Callable[..., 
         assert node.output("far")["schema"] == "sid int, time long, pos int"
         assert node.kept("far").rows == 0
         assert "far" in [each["id"] for each in node.search("far")]
+        box = next(iter(network().boxes))
+        assert node.split(box, 3, dry_run=True).as_dict()["copies"] == [f"{box}_{n}" for n in (1, 2, 3)]
+        assert node.splits() == {}
+        assert node.split(box, by=["sid"]).lines()[0].startswith(f"{box} runs as {box}_1, {box}_2: ")
+        assert node.splits()[box] == {"box": box, "into": 2, "by": ["sid"], "any_order": False}
+        assert node.split(box, by=["sid"]).as_dict()["added"] == []
+        with pytest.raises(ServiceError, match="is split already, into 2 by sid") as raised:
+            node.split(box, 3)
+        assert raised.value.code is ErrorCode.CONFLICT
+        assert node.network() == network(40)
+        assert node.unsplit(box, dry_run=True).as_dict()["removed"]
+        assert node.unsplit(box).as_dict()["copies"] == []
+        assert node.splits() == {}
         node.pause()
         assert node.status()["state"] == "paused"
         assert node.step() is None

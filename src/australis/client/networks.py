@@ -170,6 +170,34 @@ class Networks:
         """Remove an ad hoc query, with all that it keeps."""
         yield Request.of("DELETE", f"/v1/queries/{quote(name, safe='')}")
 
+    @operation
+    def split(
+        self,
+        box: str,
+        into: int = 2,
+        *,
+        by: Sequence[str] = (),
+        any_order: bool = False,
+        dry_run: bool = False,
+    ) -> Steps[Change]:
+        """Run a box as several copies, each with its share of the tuples and of the state."""
+        body = {"into": into, "by": list(by), "any_order": any_order}
+        path = f"/v1/splits/{quote(box, safe='')}"
+        return _split_change((yield Request.of("PUT", path, body, dry_run=dry_run or None)).json())
+
+    @operation
+    def unsplit(self, box: str, *, dry_run: bool = False) -> Steps[Change]:
+        """Run a box that was split as one again, with the states of its copies."""
+        path = f"/v1/splits/{quote(box, safe='')}"
+        return _split_change((yield Request.of("DELETE", path, dry_run=dry_run or None)).json())
+
+    @operation
+    def splits(self) -> Steps[dict[str, dict[str, Any]]]:
+        """The boxes that run as copies, and how."""
+        return {
+            each["box"]: each for each in listed((yield Request.of("GET", "/v1/splits")).json(), "splits")
+        }
+
     def _attaching(self, network: NetworkLike, name: str) -> Steps[tuple[str, ...]]:
         """Attach a query; returns the names of its outputs on the node."""
         path = f"/v1/queries/{quote(name, safe='')}"
@@ -198,6 +226,11 @@ def listed(told: Any, name: str) -> list[dict[str, Any]]:
 
 def _change(difference: Mapping[str, Any], told: Mapping[str, Any]) -> Change:
     return Change(difference, tuple(told.get("lines") or ()), told.get("revision"))
+
+
+def _split_change(told: Mapping[str, Any]) -> Change:
+    own = ("box", "copies", "added", "removed", "same")
+    return Change({name: told[name] for name in own}, tuple(told["lines"]))
 
 
 def _with_header(request: Request, name: str, value: str) -> Request:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.engine.change import Difference
+    from australis.engine.change import Difference, SplitChange
     from australis.engine.clock import LogClock, wall_clock
     from australis.engine.node import Node
     from australis.engine.observe import Statistics
@@ -21,7 +21,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "change": ("Difference",),
+            "change": ("Difference", "SplitChange"),
             "clock": ("LogClock", "wall_clock"),
             "node": ("Node",),
             "observe": ("Statistics",),
@@ -44,6 +44,7 @@ __all__ = [
     "Node",
     "NodeSettings",
     "Runner",
+    "SplitChange",
     "Statistics",
     "light_tasks",
     "wall_clock",

@@ -233,7 +233,7 @@ def test_a_copy_can_be_given_to_another_node(tmp_path: Path) -> None:
         )
         parcel = node.moves.give("m", given, ["box_2"], {"link": "link:b"})
         assert set(parcel.states) == {"box_2"}
-        with pytest.raises(AustralisError, match="box_2, box cannot be found on this node"):
+        with pytest.raises(AustralisError, match="box, box_2 cannot be found on this node"):
             node.unsplit("box")
         with Node(tmp_path / "b", runner=InProcess(), clock=lambda: 0) as other:
             away = NetworkBuilder("away")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from australis.app.running.engines import Engine, start_engine
 from australis.engine.control.client import Control, reach
 from australis.engine.control.server import ControlServer
 from australis.engine.deliver.subscription import Ending, Readers, Subscription
-from australis.errors import EngineError, Problem
+from australis.errors import EngineError, PolicyError, Problem
 
 SCHEMA = "car int not null, speed double"
 
@@ -152,6 +152,22 @@ class House:
                 query.push(table)
             self.changed.notify_all()
             return query
+
+    def split(
+        self,
+        box: str,
+        into: int = 2,
+        *,
+        by: Sequence[str] = (),
+        any_order: bool = False,
+        dry_run: bool = False,
+    ) -> Difference:
+        if box == "refused":
+            raise PolicyError(Problem("refused", "has no groups"))
+        return Difference(f"{box} {into} {list(by)} {any_order} {dry_run}")
+
+    def unsplit(self, box: str, *, dry_run: bool = False) -> Difference:
+        return Difference(f"{box} {dry_run}")
 
     def detach(self, name: str) -> None:
         with self.changed:

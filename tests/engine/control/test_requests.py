@@ -9,7 +9,7 @@ from tests.engine.control.house import House, cars, running
 from australis import NetworkBuilder
 from australis.algebra.network import Network
 from australis.engine.control.client import Control
-from australis.errors import EngineError, ExpressionError, NetworkError
+from australis.errors import EngineError, ExpressionError, NetworkError, PolicyError
 
 
 def test_what_a_node_tells_and_does(house: House, control: Control) -> None:
@@ -25,6 +25,15 @@ def test_what_a_node_tells_and_does(house: House, control: Control) -> None:
     assert house.current == running()
     assert control.change(running("other")).lines() == ("the network is other",)
     assert house.current == running("other")
+
+
+def test_a_box_is_split_and_made_whole(control: Control) -> None:
+    change = control.split("fast", 3, by=["car"], dry_run=True)
+    assert change.lines() == ("the network is fast 3 ['car'] False True",)
+    assert control.split("fast", any_order=True).lines() == ("the network is fast 2 [] True False",)
+    assert control.unsplit("fast").lines() == ("the network is fast False",)
+    with pytest.raises(PolicyError, match="refused: has no groups"):
+        control.split("refused")
 
 
 def test_tables_for_a_change(control: Control) -> None:

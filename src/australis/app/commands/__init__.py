@@ -13,6 +13,7 @@ COMMANDS = {
     "explain": "Show a network: as a tree, a picture, Mermaid or JSON.",
     "run": "Run streams of tuples through a network.",
     "deploy": "Change the network of a root, also while it runs.",
+    "split": "Run a box as several copies, or as one again.",
     "push": "Push a file into a node somewhere else.",
     "subscribe": "Print what an output of a node somewhere else has.",
     "query": "Query a running stream: its history, then what arrives.",

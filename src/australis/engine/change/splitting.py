@@ -186,7 +186,7 @@ class _Parting(Passage):
         found = self._states(takeover, root, catalog) if self._by else {}
         begun: dict[str, list[StateFile]] = {}
         for superbox in takeover.fresh:
-            if self.continuing & set(superbox.boxes):
+            if superbox.has_timeouts and self.continuing & set(superbox.ordered):
                 self._fresh.append(superbox.id)
             for box in superbox.ordered:
                 if box in found:

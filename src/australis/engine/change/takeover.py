@@ -226,7 +226,8 @@ class Takeover:
     def _head(self, superbox: Superbox, queues: Queues, begin: int) -> Head:
         old = self.old.plan.superboxes
         before = [queues.heads[name] for name in self.held if set(old[name].ordered) & set(superbox.ordered)]
-        due = [head.deadline for head in before if head.deadline is not None]
+        # No train would clear the deadline of a superbox without timeouts.
+        due = [each.deadline for each in before if each.deadline is not None and superbox.has_timeouts]
         # A superbox that has run does not load stored tables again, unless a new box needs them.
         has_run = self.goes_on(superbox) and all(
             box in self.kept for box in superbox.boxes if _reads_table(superbox, box)

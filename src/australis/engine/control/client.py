@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,23 @@ class Control:
         counts = {name: len(found) for name, found in parts.items()}
         sent = [each for found in parts.values() for each in found]
         return _change(self._ask("change", *sent, network=_as_sent(network), tables=counts))
+
+    def split(
+        self,
+        box: str,
+        into: int = 2,
+        *,
+        by: Sequence[str] = (),
+        any_order: bool = False,
+        dry_run: bool = False,
+    ) -> RemoteChange:
+        """Let the node run a box as several copies from now on."""
+        parts = {"box": box, "into": into, "by": list(by), "any_order": any_order, "dry_run": dry_run}
+        return _change(self._ask("split", **parts))
+
+    def unsplit(self, box: str, *, dry_run: bool = False) -> RemoteChange:
+        """Let the node run a box that was split as one again."""
+        return _change(self._ask("unsplit", box=box, dry_run=dry_run))
 
     def attached(self) -> dict[str, Network]:
         """The ad hoc queries by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -45,6 +45,20 @@ class Served(Protocol):
 
     def attach(self, network: Network, *, name: str = "query") -> object:
         """Attach an ad hoc query."""
+
+    def split(
+        self,
+        box: str,
+        into: int = ...,
+        *,
+        by: Sequence[str] = ...,
+        any_order: bool = ...,
+        dry_run: bool = ...,
+    ) -> Difference:
+        """Run a box as several copies from now on."""
+
+    def unsplit(self, box: str, *, dry_run: bool = ...) -> Difference:
+        """Run a box that was split as one again."""
 
     def detach(self, name: str) -> None:
         """Remove an ad hoc query; its reader comes to the end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -91,6 +91,16 @@ class Queries:
         """Let the node run another network from now on."""
         with self._lock:
             return self._served.change(network, tables=tables)
+
+    def split(self, box: str, into: int, by: Sequence[str], *, any_order: bool, dry_run: bool) -> Difference:
+        """Let the node run a box as copies from now on."""
+        with self._lock:
+            return self._served.split(box, into, by=by, any_order=any_order, dry_run=dry_run)
+
+    def unsplit(self, box: str, *, dry_run: bool) -> Difference:
+        """Let the node run a box as one again."""
+        with self._lock:
+            return self._served.unsplit(box, dry_run=dry_run)
 
     def _take_away(self, name: str) -> None:
         # If the node cannot do it now, the next one on the root will.

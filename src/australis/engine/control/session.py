@@ -35,6 +35,8 @@ class Session:
             "statistics": self._send_statistics,
             "difference": self._send_difference,
             "change": self._change,
+            "split": self._split,
+            "unsplit": self._unsplit,
             "attach": self._attach,
             "join": self._join,
             "detach": self._detach,
@@ -112,6 +114,16 @@ class Session:
     def _change(self, message: Message) -> None:
         tables = {name: self._receive_table(parts) for name, parts in part(message, "tables", dict).items()}
         self._report(self._queries.change(network_of(message), tables))
+
+    def _split(self, message: Message) -> None:
+        by = [str(each) for each in part(message, "by", list)]
+        box, into = part(message, "box", str), part(message, "into", int)
+        any_order, dry_run = part(message, "any_order", bool), part(message, "dry_run", bool)
+        self._report(self._queries.split(box, into, by, any_order=any_order, dry_run=dry_run))
+
+    def _unsplit(self, message: Message) -> None:
+        box, dry_run = part(message, "box", str), part(message, "dry_run", bool)
+        self._report(self._queries.unsplit(box, dry_run=dry_run))
 
     def _receive_table(self, parts: object) -> pa.Table:
         if not isinstance(parts, int) or parts < 1:

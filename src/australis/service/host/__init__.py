@@ -6,9 +6,12 @@ not. It knows no protocol: HTTP and Flight call it.
 
 from australis.service.host.deploying import (
     Outcome,
+    SplitWanted,
     Wanted,
     admitted,
     compare,
+    compare_split,
+    compare_unsplit,
     detach,
     outputs_of,
     pause,
@@ -16,6 +19,8 @@ from australis.service.host.deploying import (
     start_attach,
     start_deploy,
     start_remove,
+    start_split,
+    start_unsplit,
     step,
 )
 from australis.service.host.host import Host
@@ -36,12 +41,15 @@ __all__ = [
     "OperationState",
     "Operations",
     "Outcome",
+    "SplitWanted",
     "State",
     "Wanted",
     "admitted",
     "boxes",
     "check_size",
     "compare",
+    "compare_split",
+    "compare_unsplit",
     "detach",
     "inputs",
     "moment",
@@ -60,6 +68,8 @@ __all__ = [
     "start_attach",
     "start_deploy",
     "start_remove",
+    "start_split",
+    "start_unsplit",
     "step",
     "too_large",
 ]

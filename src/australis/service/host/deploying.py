@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from australis.algebra.grafting import output_names
 from australis.algebra.network import Network
-from australis.engine import Difference, Node
+from australis.engine import Difference, Node, SplitChange
 from australis.errors import EngineError, ErrorCode, Problem, ServiceError
 from australis.service.access import Caller
 from australis.service.host.host import Host
@@ -142,6 +142,57 @@ def _changing(host: Host, kind: str, caller: Caller) -> Operation:
             host.node.cancel_change()
 
     return Operation(kind, caller.name, stage=stage, cancel=cancel)
+
+
+# --- boxes as copies
+
+
+class SplitWanted(NamedTuple):
+    """A box that a caller wants to run as copies."""
+
+    box: str
+    into: int = 2
+    by: tuple[str, ...] = ()
+    any_order: bool = False
+
+
+def compare_split(host: Host, wanted: SplitWanted) -> SplitChange:
+    """What a split would change."""
+    return host.deployed.split(
+        wanted.box, wanted.into, by=wanted.by, any_order=wanted.any_order, dry_run=True
+    )
+
+
+def compare_unsplit(host: Host, box: str) -> SplitChange:
+    """What undoing a split would change."""
+    return host.deployed.unsplit(box, dry_run=True)
+
+
+def start_split(host: Host, wanted: SplitWanted, caller: Caller) -> Operation:
+    """Run a box as copies, as an operation; what cannot be split is refused here."""
+    compare_split(host, wanted)
+
+    def work() -> SplitChange:
+        with host.changing:
+            box, into, by, any_order = wanted
+            found = host.deployed.split(box, into, by=by, any_order=any_order)
+        host.tell()
+        return found
+
+    return host.operations.start(_changing(host, "split", caller), work)
+
+
+def start_unsplit(host: Host, box: str, caller: Caller) -> Operation:
+    """Run a box that was split as one, as an operation."""
+    compare_unsplit(host, box)
+
+    def work() -> SplitChange:
+        with host.changing:
+            found = host.deployed.unsplit(box)
+        host.tell()
+        return found
+
+    return host.operations.start(_changing(host, "unsplit", caller), work)
 
 
 # --- whether it runs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
@@ -83,6 +83,14 @@ class RemoteNode:
     def detach(self, name: str) -> None:
         """Remove an ad hoc query."""
         self.client.detach(name)
+
+    def split(self, box: str, into: int, *, by: Sequence[str], any_order: bool, dry_run: bool) -> Change:
+        """Run a box as several copies."""
+        return self.client.split(box, into, by=by, any_order=any_order, dry_run=dry_run)
+
+    def unsplit(self, box: str, *, dry_run: bool) -> Change:
+        """Run a box that was split as one again."""
+        return self.client.unsplit(box, dry_run=dry_run)
 
     def refresh(self, name: str) -> int:
         """Read the store of an input again."""

@@ -20,6 +20,7 @@ from australis.policy.place.parting.group_keys import keys
 from australis.policy.place.parting.split import Same
 from australis.policy.place.parting.stream_order import first_ordered, tracks
 from australis.rewrite.meaning import is_pure
+from australis.rewrite.statistics import read_ports
 
 COPIES_MOST = 64
 """Into how many copies a box may be split."""
@@ -92,7 +93,8 @@ def split_up(network: Network, split: BoxSplit) -> Network:
 def made_whole(network: Network, split: BoxSplit) -> Network:
     """A network with the copies as one box again; all of them must be there."""
     first = network.boxes.get(split.copies[0])
-    missing = [each for each in _ids(network, split) if each not in network.boxes]
+    parts = {split.box, split.route(0), *split.copies}
+    missing = sorted(parts - network.boxes.keys())
     if first is None or missing:
         what = f"cannot be made whole: {', '.join(missing)} cannot be found on this node"
         raise _refused(split.box, what, "all copies here; those that were moved have to come back first")
@@ -100,7 +102,7 @@ def made_whole(network: Network, split: BoxSplit) -> Network:
         network.boxes[ref.id].sources[0] if ref.id == split.route(port) else ref
         for port, ref in enumerate(first.sources)
     )
-    gone: dict[str, dict[str, Node]] = {each: {} for each in _ids(network, split) if each != split.box}
+    gone: dict[str, dict[str, Node]] = {each: {} for each in {*_ids(network, split)} - {split.box}}
     back = {Ref(split.merge(port)): Ref(split.box, port) for port in range(1, first.box.outputs)}
     return _replaced(network, {**gone, split.box: {split.box: replace(first, sources=sources)}}, back)
 
@@ -246,13 +248,13 @@ def _drawn(network: Network, split: BoxSplit) -> Mapping[str, Node]:
         ways.append([Ref(split.route(port), way) for way in range(split.into)])
     for way, copy in enumerate(split.copies):
         put[copy] = replace(node, sources=tuple(each[way] for each in ways))
-    for port in range(node.box.outputs):
+    for port in sorted({0, *read_ports(network, split.box)}):
         put[split.merge(port)] = Node(Union(), tuple(Ref(copy, port) for copy in split.copies))
     return put
 
 
 def _ids(network: Network, split: BoxSplit) -> Iterator[str]:
-    """The ids of all boxes of a split, drawn or not."""
+    """The ids of all boxes that a split may have, drawn or not."""
     own = [network.boxes[each] for each in (*split.copies, split.box) if each in network.boxes]
     yield from (split.route(port) for port in range(len(own[0].sources)))
     yield from split.copies

@@ -18,6 +18,7 @@ from australis.service.http.routes import (
     parts,
     pushing,
     queries,
+    splits,
     streams,
     tapping,
 )
@@ -31,6 +32,7 @@ ROUTERS = (
     arcs.router,
     breakpoints.router,
     queries.router,
+    splits.router,
     streams.router,
     feeds.router,
     neighbours.router,
