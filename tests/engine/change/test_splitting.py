@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -302,3 +304,45 @@ def test_what_cannot_be_split_is_refused_and_changes_nothing(tmp_path: Path) -> 
         node.split("box_1", any_order=True)
         with pytest.raises(EngineError, match="its copy box_1 is split too"):
             node.unsplit("box")
+
+
+CHILD = """
+import os, sys
+from pathlib import Path
+from australis.engine.crash_points import VARIABLE
+from tests.engine.change.test_moving import tuples
+from tests.engine.change.test_splitting import STEP_US, aggregate, network_of, opened
+
+node = opened(Path(sys.argv[1]), network_of(aggregate), partitions=3)
+os.environ[VARIABLE] = sys.argv[2]
+for number in range(6):
+    batch, now = tuples(100 * number, keys=11), 1_000_000 + STEP_US * number
+    node.push("s", batch, now=now, position=("all", number + 1))
+    node.unsplit("box") if node.splits() else node.split("box", 3)
+node.stop()
+"""
+
+
+@pytest.mark.parametrize(
+    "point", ["change.prepared", "change.switching", "ledger.committed", "change.switched"]
+)
+def test_a_node_that_is_killed_has_the_box_or_its_copies(tmp_path: Path, point: str) -> None:
+    """It is killed at the first moment of a kind, then, when it goes on, at the second."""
+    network = network_of(aggregate)
+    for time in (2, 1):
+        command = [sys.executable, "-c", CHILD, str(tmp_path / "a"), f"{point}:{time}"]
+        killed = subprocess.run(command, check=False, capture_output=True)
+        assert killed.returncode == -9, killed.stderr.decode()
+    with opened(tmp_path / "one", network) as alone, opened(tmp_path / "a", network) as node:
+        has_come = int(node.position("all") or 0)
+        for number in range(6):
+            batch, now = tuples(100 * number, keys=11), 1_000_000 + STEP_US * number
+            alone.push("s", batch, now=now)
+            if number >= has_come:
+                node.push("s", batch, now=now)
+            node.split("box", 3)
+        whole, parted = ended(alone, node)
+        without_numbers = [[each.partition(", '#seq'")[0] for each in found] for found in (whole, parted)]
+        assert without_numbers[0] == without_numbers[1]
+        node.unsplit("box")
+    assert not verify(tmp_path / "a").findings
