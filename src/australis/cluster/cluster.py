@@ -25,6 +25,7 @@ from australis.cluster.links import (
     NamedLink,
     Offers,
     Reader,
+    Worths,
     Writer,
     WriterStatus,
 )
@@ -45,6 +46,7 @@ from australis.cluster.wire import (
     Refused,
     Stored,
     Tuples,
+    Worth,
 )
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import ClusterError, EngineError, Problem
@@ -122,6 +124,7 @@ class Cluster:
         self._acknowledger = Acknowledger(node, threads)
         redrawn = redrawn or self.rearrange
         self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
+        self._worths = Worths(node, self._linked, threads)
         self._peers = Peers(
             credentials,
             threads.now_us(),
@@ -145,6 +148,7 @@ class Cluster:
                 for topic in self._directory.topics
             }
         self._peers.start()
+        self._worths.start()
         self._following: Following | None = None
         if self._directory is not None:
             self._directory.start()
@@ -396,6 +400,7 @@ class Cluster:
             each.end()
         for each in readers:
             each.join(10.0)
+        self._worths.close()
         self._peers.close()
         self._acknowledger.close()
 
@@ -444,6 +449,7 @@ class Cluster:
         for reader in readers:
             reader.left(connection)
         for writer in ended:
+            self._worths.drop(writer)
             writer.end()
         if self._directory is not None and connection.idle_s < self._idle_s / 2:
             # Nobody ends a connection that was just used, unless something is wrong.
@@ -473,6 +479,8 @@ class Cluster:
             case Post() if said.topic == TOPIC:
                 if not self._moving.hear(peer.name, said.data):
                     self._refuse("move")
+            case Worth():
+                self._weigh(connection, said)
             case Post():
                 heard = self._topics.get(said.topic)
                 if heard is None:
@@ -500,8 +508,25 @@ class Cluster:
                 if not writer.stored(said):
                     self._refuse("stored_unsent")
             case Close():
+                self._worths.drop(writer)
                 writer.end()
                 connection.drop(said.link)
+
+    def _weigh(self, connection: Connection, said: Worth) -> None:
+        """Note what the tuples of a link are worth to its reader, if that is a node of this participant."""
+        with self._lock:
+            writer = self._writers.get((connection, said.link))
+        if writer is None:
+            self._refuse("ended_link")
+        elif writer.peer.participant != self.name.participant:
+            # What a stranger says its tuples are worth would be at the cost of others.
+            self._refuse("foreign_worth")
+        elif not self._worths.note(writer, writer.output, said, connection.clock.ahead_us or 0):
+            self._refuse("no_graph")
+
+    def _linked(self) -> list[Reader]:
+        with self._lock:
+            return [*self._readers.values()]
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""

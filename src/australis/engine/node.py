@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from australis.algebra.network import Network
+from australis.algebra.quality import Quality
 from australis.engine import observe
 from australis.engine import spark as on_spark
 from australis.engine.change import (
@@ -70,6 +71,7 @@ from australis.errors import AustralisError, EngineError, Problem
 from australis.plan.superboxes import Discipline
 from australis.policy.place import BoxSplit
 from australis.policy.schedule import Scheduling
+from australis.policy.upstream import Downstream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -582,6 +584,24 @@ class Node:
             second = now // 1_000_000
             seen = recent(catalog, second - window_s + 1, second + 1)
         return monitor(queues.plan, queues, seen, now, window_s)
+
+    def behind(self, name: str, age_s: float) -> list[Downstream]:
+        """The outputs behind an input: their graphs, and what they get of it how much later.
+
+        `age_s` is how old its tuples are when they arrive.
+        """
+        running, now = self._deployed, self._clock()
+        with running.loop.turn:
+            return running.steering.behind(name, age_s, running.ledger.queues, now)
+
+    def infer(self, output: str, quality: Quality | None) -> None:
+        """Schedule and shed by these graphs for an output that goes on to another node; None for none.
+
+        An output with graphs of its own keeps them. Nothing of it is stored.
+        """
+        running = self._deployed
+        with running.loop.turn:
+            running.steering.infer(output, quality)
 
     def seen(self) -> Recent:
         """What outputs and the gates of superboxes have received so far: for `quality_since`."""

@@ -46,6 +46,7 @@ from australis.cluster.wire import (
     Refused,
     Stored,
     Tuples,
+    Worth,
     cut,
     encoded,
     packed,
@@ -195,6 +196,7 @@ def messages(link: int) -> dict[str, tuple[Any, bytes]]:
         "begin": (Begin(link, 0, 1 << 20), b""),
         "tuples": (Tuples(link, 0, 5, 1), BODY),
         "stored": (Stored(link, 5), b""),
+        "worth": (Worth(link, ((0, 1), (1, 0)), ((0, 0), (1, 1)), 2.0, 5), b""),
         "refusal": (Refusal(link, Refused.STOPPED, "because"), b""),
         "close": (Close(link), b""),
         "post": (Post("nonsense", b"data"), b""),
@@ -233,7 +235,7 @@ def test_about_a_link_that_there_is_not_once_and_replayed(scene: Scene, kind: st
     scene.check()
 
 
-@pytest.mark.parametrize("kind", ["agree", "begin", "tuples", "stored", "refusal", "close"])
+@pytest.mark.parametrize("kind", ["agree", "begin", "tuples", "stored", "worth", "refusal", "close"])
 def test_about_a_link_of_another_node(scene: Scene, kind: str) -> None:
     stranger, before = scene.stranger(), scene.refused()
     for number in {scene.number("n"), 1, 2}:
@@ -390,6 +392,17 @@ def test_a_reader_that_breaks_the_rules(scene: Scene) -> None:
     assert first.begin == 0
     stranger.say(Stored(1, first.end + (1 << 30)), Stored(1, first.end), Stored(1, 0))
     until(lambda: scene.refused() >= before + 5)
+    for delay, loss in (
+        (((0, 0.5), (1, 1)), ()),
+        (((1, 1), (0, 0)), ()),
+        (((0, 0.5), (1, 0.2)), ()),
+        ((), ((0, 1), (1, 0))),
+        ((), ((0, 0), (2, 1))),
+    ):
+        stranger.say(Worth(1, delay, loss, 1.0, 0))
+    until(lambda: scene.refused() >= before + 10)
+    assert stranger.is_answered()
+    assert scene.a.cluster.status().refused["no_graph"] == 5
     stranger.say(Close(1), Close(1))
     scene.leave()
     until(lambda: not any(each.reader.startswith("lab/x") for each in scene.a.cluster.status().links_out))

@@ -9,6 +9,7 @@ from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus
 from australis.cluster.links.loop import Loop
 from australis.cluster.links.offers import Offers
 from australis.cluster.links.reader import WINDOW, Reader
+from australis.cluster.links.worths import Worths
 from australis.cluster.links.writer import Writer, WriterStatus
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "NamedLink",
     "Offers",
     "Reader",
+    "Worths",
     "Writer",
     "WriterStatus",
 ]

@@ -10,9 +10,12 @@ from typing import Protocol
 import pyarrow as pa
 
 from australis.algebra.network import Network
+from australis.algebra.quality import Quality
 from australis.cluster.identity import NodeName, check_participant
 from australis.engine.deliver import Follower
+from australis.engine.observe import QualityReport
 from australis.errors import ClusterError, Problem
+from australis.policy.upstream import Downstream
 
 WEIGHT_LEAST, WEIGHT_MOST = 0.001, 1000.0
 
@@ -128,5 +131,11 @@ class LinkedNode(Protocol):
     def has_output(self, name: str, /) -> bool: ...
 
     def recorded(self) -> Network | None: ...
+
+    def behind(self, name: str, age_s: float, /) -> list[Downstream]: ...
+
+    def infer(self, output: str, quality: Quality | None, /) -> None: ...
+
+    def quality(self, window_s: int, /) -> QualityReport: ...
 
     def listen(self, told: Callable[[], None], /) -> Callable[[], None]: ...

@@ -13,9 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus
+from australis.algebra.quality import Quality
+from australis.algebra.schema import TS
+from australis.cluster.links.link import WEIGHT_LEAST, WEIGHT_MOST, Link, LinkedNode, LinkState, LinkStatus
+from australis.cluster.links.worths import differs_little
 from australis.cluster.transport import MESSAGE_MOST, Connection
 from australis.cluster.wire import (
     Agree,
@@ -26,11 +30,13 @@ from australis.cluster.wire import (
     Refusal,
     Stored,
     Tuples,
+    Worth,
     unpacked,
 )
 from australis.engine.ingest import Busy, fitting
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError, ClusterError, Problem
+from australis.policy.upstream import inferred
 
 _log = logging.getLogger(__name__)
 WINDOW = 32 << 20
@@ -40,6 +46,10 @@ PUSH_BYTES = 16 << 20
 FIRST_S, LONGEST_S = 0.2, 10.0
 """The waits before a link is asked for again: the first, and the longest."""
 _BUSY_S = 1.0
+
+
+AGEING = 0.3
+"""How far a new age of tuples is believed at once."""
 
 
 class Reader:
@@ -69,6 +79,9 @@ class Reader:
         # Of the link as it was agreed on with the present connection:
         self._source = ""
         self._position = 0
+        self._age_us: float | None = None
+        """How old tuples were when they were stored, lately; None before the first."""
+        self._told: Worth | None = None
         self._schema: pa.Schema | None = None
         self._thread: Thread | None = None
 
@@ -124,6 +137,23 @@ class Reader:
         if self._thread is not None:
             self._thread.join(seconds)
 
+    def tell(self) -> None:
+        """Tell the writer what its tuples are worth here, if that is something else than it was told."""
+        with self._changed:
+            connection, age_us = self._connection, self._age_us
+            is_running = self._status.state is LinkState.RUNNING and connection is self._asked_on
+        if connection is None or age_us is None or not is_running:
+            return
+        quality = inferred(self._node.behind(self.link.input, age_us / 1e6)) or Quality()
+        weight = min(max(quality.weight, WEIGHT_LEAST), WEIGHT_MOST)
+        said = Worth(self.number, quality.delay, quality.loss, weight, round(age_us))
+        with self._changed:
+            is_known = self._told is not None and differs_little(self._told, said)
+            if is_known or connection is not self._asked_on:
+                return
+            self._told = said
+        connection.send(said)
+
     # --- its thread
 
     def _work(self) -> None:
@@ -162,6 +192,7 @@ class Reader:
         link, number = self.link, self._numbers(self)
         with self._changed:
             self._asked_on, self.number, self._schema = connection, number, None
+            self._told = None
             self._set(LinkState.ASKING)
         connection.send(Ask(self.number, link.output, link.input, link.weight))
 
@@ -217,6 +248,7 @@ class Reader:
         if not self._push(table, end):
             return
         size = sum(len(each.body) for each in messages)
+        self._note_age(table)
         with self._changed:
             self._position, self._wait_s = end, FIRST_S
             known = self._status
@@ -227,6 +259,14 @@ class Reader:
                 bytes=known.bytes + size,
             )
         connection.send(Stored(self.number, end))
+
+    def _note_age(self, table: pa.Table) -> None:
+        if table.num_rows:
+            arrived = np.asarray(table[TS].cast(pa.int64()))
+            age_us = float(self._threads.now_us() - arrived.mean())
+            known = self._age_us
+            with self._changed:
+                self._age_us = age_us if known is None else known + AGEING * (age_us - known)
 
     def _push(self, table: pa.Table, end: int) -> bool:
         """Push tuples once there is room; whether that came before the end."""

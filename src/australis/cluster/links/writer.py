@@ -73,6 +73,11 @@ class Writer:
         self._follower: Follower | None = None
         self._is_over = False
 
+    @property
+    def output(self) -> str:
+        """The output that it sends."""
+        return self._ask.output
+
     def start(self) -> None:
         """Begin to work."""
         self._threads.start(self._work, f"australis-link-{self._ask.output}")

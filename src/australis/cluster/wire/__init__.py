@@ -6,6 +6,7 @@ part of the protocol raises a `ClusterError`, before much of it has been read.
 
 from australis.cluster.wire.frames import CONTROL, FRAME_BYTES, HEAD, Assembly, Message, cut, encoded
 from australis.cluster.wire.messages import (
+    GRAPH_MOST,
     LETTER_MOST,
     VERSION,
     Agree,
@@ -25,12 +26,14 @@ from australis.cluster.wire.messages import (
     Stored,
     Token,
     Tuples,
+    Worth,
 )
 from australis.cluster.wire.tables import packed, unpacked
 
 __all__ = [
     "CONTROL",
     "FRAME_BYTES",
+    "GRAPH_MOST",
     "HEAD",
     "LETTER_MOST",
     "VERSION",
@@ -53,6 +56,7 @@ __all__ = [
     "Stored",
     "Token",
     "Tuples",
+    "Worth",
     "cut",
     "encoded",
     "packed",

@@ -22,6 +22,11 @@ Weight = Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
 LinkNumber = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
 Token = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}$")]
 """The name of a move."""
+GRAPH_MOST = 32
+"""The most points of a graph."""
+Position = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+Utility = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Graph = Annotated[tuple[tuple[Position, Utility], ...], msgspec.Meta(max_length=GRAPH_MOST)]
 Incarnation = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}-[0-9a-f]{16}$")]
 
 
@@ -111,6 +116,20 @@ class Stored(Value, frozen=True):
     end: Natural
 
 
+class Worth(Value, frozen=True):
+    """What the tuples of a link are worth at the outputs behind it, by how late they come and how many come.
+
+    Without any points it is worth what any other output is.
+    """
+
+    link: LinkNumber
+    delay: Graph
+    loss: Graph
+    weight: Weight
+    age_us: Annotated[int, msgspec.Meta(ge=-(1 << 62), le=1 << 62)]
+    """How old tuples are when they are stored, by the reader's clock."""
+
+
 class Refusal(Value, frozen=True):
     """A link is refused, or ends."""
 
@@ -153,4 +172,19 @@ class Post(Value, frozen=True):
     data: Annotated[bytes, msgspec.Meta(max_length=LETTER_MOST)]
 
 
-Said = Hello | Beat | Echo | Ask | Agree | Begin | Tuples | Stored | Refusal | Close | Fetch | Chunk | Post
+Said = (
+    Hello
+    | Beat
+    | Echo
+    | Ask
+    | Agree
+    | Begin
+    | Tuples
+    | Stored
+    | Worth
+    | Refusal
+    | Close
+    | Fetch
+    | Chunk
+    | Post
+)

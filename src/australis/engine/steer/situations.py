@@ -7,6 +7,7 @@ and goals.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,11 +37,11 @@ class PlanLayout:
         self.plan, self.outputs_after = plan, plan.outputs_after
         self.ways = {name: tuple(plan.ways[name]) for name in plan.network.outputs}
         self.qualities = {name: each.quality or Quality() for name, each in plan.network.outputs.items()}
-        readers = {
+        self._readers = {
             name: [reader for arc in superbox.writes.values() for reader in plan.arcs[arc].readers]
             for name, superbox in plan.superboxes.items()
         }
-        self.layout = Layout(self.outputs_after, readers, self.ways, self.qualities)
+        self.layout = Layout(self.outputs_after, self._readers, self.ways, self.qualities)
         counting = {name for name in self.ways if plan.counts_since_trigger(name)}
         self.asks_trigger = frozenset(
             name for name, outputs in self.outputs_after.items() if outputs & counting
@@ -55,6 +56,21 @@ class PlanLayout:
         """Every superbox with each arc that it reads."""
         self.views = np.array([plan.views.get(name, np.nan) for name in plan.superboxes], np.float64)
         self.layout.work_out()
+
+    def inferring(self, inferred: Mapping[str, Quality]) -> PlanLayout:
+        """The same plan, with graphs for outputs that go on to other nodes and have none of their own."""
+        drawn = self.plan.network.outputs
+        known = {
+            name: inferred.get(name, Quality()) if each.quality is None else each.quality
+            for name, each in drawn.items()
+        }
+        if known == self.qualities:
+            return self
+        found = copy(self)
+        found.qualities = known
+        found.layout = Layout(self.outputs_after, self._readers, self.ways, known)
+        found.layout.work_out()
+        return found
 
 
 @dataclass(frozen=True)

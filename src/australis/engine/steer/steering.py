@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from australis.algebra.quality import Points
+from australis.algebra.quality import Points, Quality
 from australis.engine.ledger import Ledger, Queues, quantile_us, recent
 from australis.engine.settings import NodeSettings, Way
 from australis.engine.steer.account import Account
+from australis.engine.steer.behind import outputs_behind
 from australis.engine.steer.costs import Costs
 from australis.engine.steer.drop_boxes import DropBoxes
 from australis.engine.steer.output_lags import OutputLags
@@ -20,6 +21,7 @@ from australis.plan.superboxes import Discipline, Plan
 from australis.policy.load import Situation
 from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
 from australis.policy.shed import Shedder, value_curve
+from australis.policy.upstream import Downstream
 from australis.qos.histograms import bins_of
 
 LOOK_US = 200_000
@@ -51,6 +53,7 @@ class Steering:
         self.dropboxes = DropBoxes(ledger, now)
         self._lags = OutputLags()
         self._worths: dict[str, Points] = {}
+        self._inferred: dict[str, Quality] = {}
         self._seen = Seen(-LOOK_US)
         self._situations = Situations(
             self.costs,
@@ -68,11 +71,23 @@ class Steering:
 
     def switch(self, prepared: SteeringPlan) -> None:
         """Switch to another plan: what leads to what, and whose turn it is, starts again."""
-        self._layout, plan = prepared.layout, prepared.layout.plan
+        self._layout, plan = prepared.layout.inferring(self._inferred), prepared.layout.plan
         self._plan = plan
         self._schedule = schedule(self._kind, plan.ways)
         self.costs.switch(plan.superboxes, self._layout.arcs)
         self._trials.switch(prepared.trials)
+
+    def infer(self, output: str, quality: Quality | None) -> None:
+        """Serve an output that goes on to another node by graphs inferred there; None for none."""
+        if quality is None:
+            self._inferred.pop(output, None)
+        else:
+            self._inferred[output] = quality
+        self._layout = self._layout.inferring(self._inferred)
+
+    def behind(self, name: str, age_s: float, queues: Queues, now: int) -> list[Downstream]:
+        """The outputs behind an input whose tuples have some age when they arrive."""
+        return list(outputs_behind(self._plan, self.situation(queues, now, {}), name, age_s))
 
     # --- what is decided
 
