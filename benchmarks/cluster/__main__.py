@@ -14,6 +14,7 @@ PARTS: Mapping[str, str] = {
     "weights": "benchmarks.cluster.weights",
     "moves": "benchmarks.cluster.moves",
     "names": "benchmarks.cluster.names",
+    "shedding": "benchmarks.cluster.shedding",
 }
 """To add a part: a module with a function `measure`, perhaps of a size, and a line here."""
 

@@ -57,6 +57,8 @@ class NodeSettings:
     only its own part."""
     schedule: Scheduling | None = None
     """None: by state where outputs have delay graphs, else round robin."""
+    is_schedule_open: bool = False
+    """Whether none was asked for, so that it follows the graphs that outputs get while the node runs."""
     shed: bool = True
     """Whether tuples may be shed under overload, by the QoS graphs of outputs."""
     headroom: float = 1.0
@@ -89,7 +91,9 @@ class NodeSettings:
         """The settings for a network: fills in those that were left open."""
         graphs = any(output.quality is not None for output in network.outputs.values())
         discipline = self.discipline or (Discipline.BRANCH if graphs else Discipline.SUPERBOX)
-        return replace(self, discipline=discipline, schedule=self.schedule or Scheduling.fitting(network))
+        is_open = self.schedule is None or self.is_schedule_open
+        schedule = self.schedule or Scheduling.fitting(network)
+        return replace(self, discipline=discipline, schedule=schedule, is_schedule_open=is_open)
 
     @property
     def train_limit_s(self) -> float | None:

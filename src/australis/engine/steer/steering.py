@@ -42,6 +42,7 @@ class Steering:
     def __init__(self, ledger: Ledger, settings: NodeSettings, threads: Threads, now: int) -> None:
         self._ledger, self._catalog = ledger, ledger.catalog
         self._kind = settings.schedule or Scheduling.ROUND_ROBIN
+        self._is_schedule_open = settings.is_schedule_open
         branches = settings.discipline is Discipline.BRANCH and settings.way is Way.FUSED
         # The graphs of outputs decide through which superboxes a train continues.
         self._joins = branches and self._kind.follows_graphs
@@ -73,7 +74,8 @@ class Steering:
         """Switch to another plan: what leads to what, and whose turn it is, starts again."""
         self._layout, plan = prepared.layout.inferring(self._inferred), prepared.layout.plan
         self._plan = plan
-        self._schedule = schedule(self._kind, plan.ways)
+        self._order = self._fitting()
+        self._schedule = schedule(self._order, plan.ways)
         self.costs.switch(plan.superboxes, self._layout.arcs)
         self._trials.switch(prepared.trials)
 
@@ -84,6 +86,13 @@ class Steering:
         else:
             self._inferred[output] = quality
         self._layout = self._layout.inferring(self._inferred)
+        if (order := self._fitting()) is not self._order:
+            self._order, self._schedule = order, schedule(order, self._plan.ways)
+
+    def _fitting(self) -> Scheduling:
+        """The schedule, which follows inferred graphs if none was asked for."""
+        has_graphs = any(each.delay for each in self._layout.qualities.values())
+        return Scheduling.STATE if self._is_schedule_open and has_graphs else self._kind
 
     def behind(self, name: str, age_s: float, queues: Queues, now: int) -> list[Downstream]:
         """The outputs behind an input whose tuples have some age when they arrive."""
