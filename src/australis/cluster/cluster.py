@@ -525,8 +525,9 @@ class Cluster:
             self._refuse("no_graph")
 
     def _linked(self) -> list[Reader]:
+        """The links from other nodes."""
         with self._lock:
-            return [*self._readers.values()]
+            return [each for each in self._readers.values() if isinstance(each, Reader)]
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""

@@ -233,8 +233,8 @@ def test_a_copy_can_be_given_to_another_node(tmp_path: Path) -> None:
         given = Network(
             "whole", here.inputs, there, {"out": Output(Ref("box_1")), "link": Output(Ref("box_route", 1))}
         )
-        parcel = node.moves.give("m", given, ["box_2"], {"link": "link:b"})
-        assert set(parcel.states) == {"box_2"}
+        parcel = node.moves.give("m", lambda drawn: given, ["box_2"], {"link": "link:b"})
+        assert set(parcel.divided) == {"box_2"}
         with pytest.raises(AustralisError, match="box, box_2 cannot be found on this node"):
             node.unsplit("box")
         with Node(tmp_path / "b", runner=InProcess(), clock=lambda: 0) as other:
@@ -247,7 +247,7 @@ def test_a_copy_can_be_given_to_another_node(tmp_path: Path) -> None:
                 {"box_2": here.boxes["box_2"].__class__(here.boxes["box_2"].box, (Ref("link"),))},
                 {"out": Output(Ref("box_2"))},
             )
-            other.moves.take(taken, parcel)
+            other.moves.take(lambda drawn: taken, parcel, node.moves.fetch)
             node.moves.settle("m")
             story(alone, node, 3)
             table = node.read("link", node.consumer("link:b", "link")[0])
@@ -257,8 +257,8 @@ def test_a_copy_can_be_given_to_another_node(tmp_path: Path) -> None:
             found = sorted(map(repr, rows(node) + rows(other)))
             assert found == sorted(map(repr, rows(alone)))
             assert other.read("out").num_rows > 20
-            back = other.moves.give("n", away.build(), ["box_2"], {})
-        node.moves.take(here, back)
+            back = other.moves.give("n", lambda drawn: away.build(), ["box_2"], {})
+            node.moves.take(lambda drawn: here, back, other.moves.fetch)
         assert node.unsplit("box").removed
         assert node.network() == network
 
