@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.nodes import Linked, numbers
+from tests.engine.in_process import InProcess
 from tests.waiting import until
 
 import australis
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality
+from australis.policy.schedule.priorities import StateBased
 
 GOOD_S, WORTHLESS_S = 2.0, 6.0
 QUALITY = Quality(delay=((0, 1), (GOOD_S, 1), (WORTHLESS_S, 0)), loss=((0, 0), (1, 1)), weight=3)
@@ -115,3 +117,17 @@ def test_a_node_sheds_by_inferred_graphs(tmp_path: Path) -> None:
 def test_an_output_with_graphs_keeps_them(tmp_path: Path) -> None:
     own = Quality(delay=((0, 1), (1e6, 1), (2e6, 0)))
     assert shed_of_a_backlog(tmp_path, network(own), URGENT) == 0
+
+
+@pytest.mark.parametrize("asked", [None, "fifo"])
+def test_a_schedule_that_nobody_asked_for_follows_inferred_graphs(tmp_path: Path, asked: str | None) -> None:
+    with australis.Node(tmp_path, runner=InProcess(), schedule=asked) as node:
+        node.deploy(network())
+        steering = node._deployed.steering
+        before = type(steering._schedule)
+        node.infer("seen", URGENT)
+        assert type(steering._schedule) is (before if asked else StateBased)
+        node.change(network(None, QUALITY))
+        assert steering._layout.qualities == {"seen": URGENT, "even": QUALITY}
+        node.infer("seen", None)
+        assert steering._layout.qualities == {"seen": Quality(), "even": QUALITY}

@@ -1,7 +1,8 @@
 """Links: an output of one node is an input of another, exactly once through crashes and lost connections.
 
 In: a node, links by name, messages of a connection. Out: messages, pushes whose position is committed with
-their tuples, acknowledgements that follow what the other side has stored; how each link goes.
+their tuples, acknowledgements that follow what the other side has stored; how each link goes, and what its
+tuples are worth behind it.
 """
 
 from australis.cluster.links.acknowledging import Acknowledger
