@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ class _Watch:
     def longest_ms(self, begin: float) -> float:
         """The longest time without a result since a moment."""
         found = [at for at in self.at if at >= begin]
-        return 1e3 * max((later - at for at, later in zip(found, found[1:], strict=False)), default=0.0)
+        return 1e3 * max((later - at for at, later in pairwise(found)), default=0.0)
 
 
 def _settle(node: Node, pipe: Connection) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.cluster.nodes import Linked, numbers
 from tests.cluster.pieces.test_pieces import drawn, results
@@ -240,3 +241,43 @@ def test_what_both_nodes_run_afterwards() -> None:
 def test_what_cannot_run_elsewhere(boxes: list[str], problem: str) -> None:
     with pytest.raises(ClusterError, match=problem):
         without(cars(), boxes, NodeName("lab", "a"), NodeName("lab", "b"), "0a1b2c")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_box_is_split_over_two_nodes_and_made_whole_again(tmp_path: Path, seed: int) -> None:
+    """Figure 6, live: the Filter and the merge stay, a copy goes to another node, and comes back."""
+    chance = Random(seed)
+    net = NetworkBuilder("sums")
+    stream = net.input("n", "k long not null, v double")
+    sums = stream.aggregate({"total": "sum(v)"}, Order("v", slack=9, group_by=("k",)), 4, as_="sums")
+    sums.output("o")
+    network = net.build()
+    rows = [(chance.randrange(7), number / 2) for number in range(400)]
+    table = pa.table({"k": [k for k, _ in rows], "v": [v for _, v in rows]})
+
+    def results(node: Node) -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = {}
+        for row in node.read("o").drop_columns(["#seq"]).to_pylist():
+            found.setdefault(row["k"], []).append(row)
+        return found
+
+    with Node(tmp_path / "whole", runner=InProcess()) as node:
+        node.deploy(network)
+        for batch in range(8):
+            node.push("n", table.slice(50 * batch, 50), now=batch + 1)
+        node.drain()
+        wanted = results(node)
+    with ExitStack() as stack:
+        first, second = start(stack, tmp_path, network, NODES[:2]).values()
+        for batch in range(8):
+            first.node.push("n", table.slice(50 * batch, 50), now=batch + 1)
+            match batch:
+                case 1:
+                    first.node.split("sums", 2)
+                case 3:
+                    assert first.cluster.move(["sums_2"], "lab/b").status.state is MoveState.TAKEN
+                    assert "sums_2" in running(second).boxes
+                case 5:
+                    assert second.cluster.move(["sums_2"], "lab/a").status.state is MoveState.TAKEN
+                    assert not running(second).boxes
+        until(lambda: second.node.drain() is first.node.drain() is None and results(first.node) == wanted)

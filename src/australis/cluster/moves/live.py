@@ -220,6 +220,10 @@ class Moving:
         if network is None:
             raise ClusterError(Problem(str(self._name), "runs no network", "one that has the boxes"))
         boxes = tuple(box for name in names for box in _boxes(network, name))
+        if set(boxes) - network.boxes.keys():
+            # They may be copies of a box that is split: what was drawn has only the box.
+            network = self._node.split_network()
+            boxes = tuple(box for name in names for box in _boxes(network, name))
         move = secrets.token_hex(8)
         redrawn = without(network, boxes, self._name, to, move[:6])
         leaving = _Leaving(MoveStatus(move, boxes, str(to), MoveState.OFFERED, tuple(names)), redrawn, to)
