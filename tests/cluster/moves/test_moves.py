@@ -280,4 +280,9 @@ def test_a_box_is_split_over_two_nodes_and_made_whole_again(tmp_path: Path, seed
                 case 5:
                     assert second.cluster.move(["sums_2"], "lab/a").status.state is MoveState.TAKEN
                     assert not running(second).boxes
+                case 6:
+                    # Once both ends of its streams are joined, the copy is here as if it had never left.
+                    until(lambda: not [name for name in running(first).inputs if name != "n"])
+                    first.node.unsplit("sums")
+                    assert running(first) == network
         until(lambda: second.node.drain() is first.node.drain() is None and results(first.node) == wanted)

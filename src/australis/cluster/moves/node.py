@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import pyarrow as pa
+
 from australis.algebra.network import Network
 from australis.cluster.identity import NodeName
 from australis.cluster.wire import Chunk, Fetch
@@ -30,6 +32,14 @@ class MovingNode(Protocol):
 
     def consumers(self, output: str, /) -> dict[str, tuple[int, int]]: ...
 
+    def consumer(self, consumer: str, output: str, /) -> tuple[int, str | None]: ...
+
+    def read(self, output: str, begin: int = 0, /) -> pa.Table: ...
+
+    def push(
+        self, name: str, batch: pa.Table, /, *, position: tuple[str, int] | None = None
+    ) -> int | None: ...
+
     def forget(self, consumer: str, output: str, /) -> None: ...
 
     def listen(self, told: Callable[[], None], /) -> Callable[[], None]: ...
@@ -45,3 +55,5 @@ class Carrier(Protocol):
     def answer(self, node: NodeName, said: Chunk, body: bytes, /) -> None: ...
 
     def reaches(self, node: NodeName, /) -> bool: ...
+
+    def remove(self, name: str, /) -> None: ...

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,12 +30,16 @@ from australis.cluster.moves.messages import (
 )
 from australis.cluster.moves.node import Carrier, MovingNode
 from australis.cluster.moves.redrawing import OF_A_MOVE
+from australis.engine.change import life
+from australis.engine.store import SEQ
 from australis.engine.threads import Threads
 from australis.errors import AustralisError, ClusterError, Problem
 
 _log = logging.getLogger(__name__)
 LOOK_S, ANSWER_S = 1.0, 5.0
 """How often a node looks for relays, and how long it waits for an answer."""
+JOIN_S, AGAIN_S = 1.0, 10.0
+"""For how long pushes wait at most while both ends of a stream are joined, and when that is tried again."""
 _NOTE = "reroute"
 Say = Callable[[NodeName, Letter], None]
 _Answer = Reserved | Rerouted | Declined
@@ -89,6 +93,7 @@ class Rerouting:
         self._busy: set[str] = set()
         """Inputs and outputs of relays that are being removed: nobody else may change what they are."""
         self._is_poked = self._is_ended = False
+        self._again_ns = 0
         self._thread = threads.start(self._work, "australis-reroute")
 
     # --- from outside
@@ -155,6 +160,7 @@ class Rerouting:
             if not self._is_ended:
                 self._remove(relay)
         self._sweep()
+        self._join()
 
     def _relays(self, network: Network) -> Iterator[Relay]:
         for output, each in network.outputs.items():
@@ -290,6 +296,67 @@ class Rerouting:
                     said = Release(secrets.token_hex(8), output, f"{self._name}/{name}")
                     self._tell(NodeName.parse(node), said)
 
+    def _join(self) -> None:
+        """Join the ends of streams that left this node and came back: nothing is pushed for a moment.
+
+        What is on its way from one end to the other is pushed, until there is nothing more.
+        """
+        network = self._node.recorded()
+        loops = [] if network is None else [each for each in self._loops(network) if self._can_join(each)]
+        if not loops or self._threads.ticks_ns() < self._again_ns:
+            return
+        with self._turn:
+            for loop in loops:
+                self._carrier.remove(loop.input)
+            try:
+                with self._node.moves.quiet():
+                    if self._pass(loops):
+                        self._node.moves.redraw(lambda present: _joined(present, loops), {})
+                        told = ", ".join(each.output for each in loops)
+                        _log.info("both ends of %s are joined", told)
+                    else:
+                        self._again_ns = self._threads.ticks_ns() + int(AGAIN_S * 1e9)
+            finally:
+                self._redrawn()
+
+    def _loops(self, network: Network) -> Iterator[Relay]:
+        for name, given in network.inputs.items():
+            home, _, output = (given.source or "").rpartition("/")
+            if home == str(self._name) and OF_A_MOVE.fullmatch(name) and OF_A_MOVE.fullmatch(output):
+                reader = f"{home}/{name}"
+                if output in network.outputs and [*self._node.consumers(output)] == [f"link:{reader}"]:
+                    yield Relay(name, given.source or "", output, reader)
+
+    def _can_join(self, loop: Relay) -> bool:
+        """Whether nothing is lost by it, such as what nobody has read of an output yet."""
+        network = self._node.recorded()
+        assert network is not None, "it was there before"
+        return not self._node.difference(_joined(network, [loop])).lost
+
+    def _pass(self, loops: Sequence[Relay]) -> bool:
+        """Push what is between the ends of loops until nothing is left; whether that came in time."""
+        until_ns = self._threads.ticks_ns() + int(JOIN_S * 1e9)
+        while (left_s := (until_ns - self._threads.ticks_ns()) / 1e9) > 0:
+            if not self._node.moves.rests(left_s):
+                return False
+            if not any(self._pushed(loop) for loop in loops):
+                return True
+        return False
+
+    def _pushed(self, loop: Relay) -> bool:
+        """Push what is between the ends of a loop; whether there was something."""
+        number, note = self._node.consumer(f"link:{loop.reader}", loop.output)
+        if note is None:
+            # It was never read.
+            note = life(self._threads.now_us())
+        source = f"link {loop.source} {note}"
+        known = self._node.position(source)
+        table = self._node.read(loop.output, number if known is None else int(known))
+        if table.num_rows:
+            end = table[SEQ][-1].as_py() + 1
+            self._node.push(loop.input, table.drop_columns([SEQ]), position=(source, end))
+        return bool(table.num_rows)
+
     def _until(self, happened: Callable[[], bool]) -> bool:
         """Wait until something is committed; whether that came in time."""
         told = self._threads.event()
@@ -421,6 +488,37 @@ def _with_source(network: Network, name: str, source: str | None) -> Network:
 def _without(network: Network, name: str) -> Network:
     inputs = {each: given for each, given in network.inputs.items() if each != name}
     return replace(network, inputs=inputs, known=None)
+
+
+def _joined(network: Network, loops: Sequence[Relay]) -> Network:
+    """A network in which what reads the inputs of loops reads what their outputs read."""
+    found = network
+    for loop in loops:
+        if loop.input not in found.inputs or loop.output not in found.outputs:
+            raise ClusterError(Problem(network.name, f"{loop.output} has changed meanwhile"))
+        ends = {Ref(loop.input): found.outputs[loop.output].source}
+
+        def renamed(ref: Ref, ends: Mapping[Ref, Ref] = ends) -> Ref:
+            return ends.get(ref, ref)
+
+        found = replace(
+            found,
+            inputs={name: each for name, each in found.inputs.items() if name != loop.input},
+            boxes={
+                box: replace(node, sources=tuple(map(renamed, node.sources)))
+                for box, node in found.boxes.items()
+            },
+            outputs={
+                name: replace(each, source=renamed(each.source))
+                for name, each in found.outputs.items()
+                if name != loop.output
+            },
+            connection_points={
+                name: replace(each, at=renamed(each.at)) for name, each in found.connection_points.items()
+            },
+            known=None,
+        )
+    return found
 
 
 def _is_read(network: Network, name: str, gone: Any = frozenset()) -> bool:

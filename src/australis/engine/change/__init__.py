@@ -6,7 +6,7 @@ In: a new record of the network. The running network is switched to it between t
 from australis.engine.change.deployment import check_deployable, deploy
 from australis.engine.change.difference import Difference
 from australis.engine.change.loading import load, switch_to
-from australis.engine.change.moving import Moves, Parcel
+from australis.engine.change.moving import Moves, Parcel, life
 from australis.engine.change.optimiser import Optimiser, Rewritten, redrawn
 from australis.engine.change.splitting import SplitChange, Splits
 from australis.engine.change.switch import Switch
@@ -22,6 +22,7 @@ __all__ = [
     "Switch",
     "check_deployable",
     "deploy",
+    "life",
     "load",
     "redrawn",
     "switch_to",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import msgspec
@@ -215,6 +216,16 @@ class Moves:
         arc = queues.plan.outputs[output]
         seq = queues.consumers.get((consumer, output), 0)
         return queues.arc_end(arc) >= number and next_cut(queues, arc, seq) == seq
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Let nobody else push meanwhile."""
+        with self._running.ingest.turn:
+            yield
+
+    def rests(self, limit_s: float) -> bool:
+        """Wait until all tuples are processed; whether that came in time."""
+        return self._ledger.guard.wait_until(self._running.state.is_idle, limit_s=limit_s)
 
     def _to(self, drawn: Drawn, passage: Passage) -> Difference:
         def redraw(record: Record) -> Record:
