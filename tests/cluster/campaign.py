@@ -35,6 +35,7 @@ from australis.errors import AustralisError
 ROWS, KEYS = 20, 5
 """Tuples of a push, and among how many keys they are divided."""
 _MOVE_S, _END_S, _STOP_S, _HOLD_S = 60.0, 300.0, 7.0, 7.0
+BOXES = ("odd", "pair")
 SCHEMA = {"k": "int not null", "n": "long not null"}
 
 
@@ -186,17 +187,31 @@ class Campaign:
         while sum(self.moves.values()) < moves and not self._ended.is_set():
             giver, taker = chance.sample(self.services, 2)
             try:
-                boxes = [*giver.get("/v1/network")["network"].get("boxes", {})]
-                if boxes:
-                    asked = {
-                        "boxes": chance.sample(boxes, chance.randint(1, len(boxes))),
-                        "to": f"lab/{taker.name}",
-                    }
-                    answer = httpx.post(f"{giver.url}/v1/cluster/moves", json=asked, timeout=90)
-                    self.moves[answer.json().get("state", "refused")] += 1
+                told = self._moved_or_split(giver, taker, chance)
             except httpx.HTTPError:
-                self.moves["unknown"] += 1
+                told = "unknown"
+            if told:
+                self.moves[told] += 1
             self._ended.wait(chance.choice([0, 0.1, 1]))
+
+    def _moved_or_split(self, giver: Served, taker: Served, chance: random.Random) -> str:
+        """Move some boxes or copies of a node, or split one or make it whole; what came of it."""
+        boxes = [*giver.get("/v1/network?live=true")["network"].get("boxes", {})]
+        here = [box for box in boxes if box.rpartition("_")[0] in BOXES or box in BOXES]
+        if not here:
+            return ""
+        url, box = giver.url, chance.choice(here).removesuffix("_1").removesuffix("_2")
+        match chance.random():
+            case low if low < 0.15:
+                by = {"into": 2, "by": ["k"], "any_order": True}
+                answer = httpx.put(f"{url}/v1/splits/{box}", json=by, timeout=90)
+                return "split" if answer.is_success else "no_split"
+            case low if low < 0.3:
+                answer = httpx.delete(f"{url}/v1/splits/{box}", timeout=90)
+                return "whole" if answer.is_success else "no_whole"
+        asked = {"boxes": chance.sample(here, chance.randint(1, len(here))), "to": f"lab/{taker.name}"}
+        answer = httpx.post(f"{url}/v1/cluster/moves", json=asked, timeout=90)
+        return str(answer.json().get("state", "refused"))
 
     def _push(self) -> None:
         """Push batches in their order, each until it is acknowledged."""
