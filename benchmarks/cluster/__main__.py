@@ -13,6 +13,7 @@ PARTS: Mapping[str, str] = {
     "link": "benchmarks.cluster.link",
     "weights": "benchmarks.cluster.weights",
     "moves": "benchmarks.cluster.moves",
+    "split": "benchmarks.cluster.split",
     "names": "benchmarks.cluster.names",
     "shedding": "benchmarks.cluster.shedding",
 }
