@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -372,6 +372,7 @@ class Cluster:
                 [*self._writers.values()],
                 {**self._refused},
             )
+        worths = self._worths.given
         waiting = self._following.waiting() if self._following is not None else []
         if self._directory is not None:
             refused |= self._directory.refused()
@@ -382,7 +383,7 @@ class Cluster:
             self.listens,
             [each.status() for each in self._peers.all()],
             [*(each.status() for each in readers), *waiting],
-            [each.status() for each in writers],
+            [replace(each.status(), worth=worths.get(each.output)) for each in writers],
             refused,
             self._moving.statuses(),
         )

@@ -71,6 +71,7 @@ class Worths:
         try:
             quality = Quality(said.delay, said.loss, weight=said.weight)
         except AlgebraError:
+            # The other node's mistake: whoever asks refuses it, and counts.
             return False
         with self._lock:
             if said.delay or said.loss:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from australis.algebra.quality import Quality
 from australis.cluster.identity import NodeName
 from australis.cluster.links.acknowledging import Acknowledger
 from australis.cluster.links.link import LinkedNode
@@ -46,6 +47,8 @@ class WriterStatus:
     stored: int
     """The number before which the reader has everything."""
     bytes_waiting: int
+    worth: Quality | None = None
+    """The graphs by which the output is served, as inferred from those of the outputs behind it."""
 
 
 class Writer:

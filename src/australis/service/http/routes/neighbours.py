@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from australis.cluster import Cluster
+from australis.cluster.links import WriterStatus
 from australis.cluster.moves import Moved, MoveStatus
 from australis.errors import ClusterError, ErrorCode, ServiceError
 from australis.service.host import Host, Operation
@@ -54,6 +55,16 @@ class LinkIn(BaseModel):
     """Since this node started."""
 
 
+class StreamWorth(BaseModel):
+    """What a stream is worth to the outputs behind it."""
+
+    delay: list[tuple[float, float]]
+    """Its utility by how late it is, in seconds."""
+    loss: list[tuple[float, float]]
+    """Its utility by the fraction of it that is not shed; without points nothing may be shed."""
+    weight: float
+
+
 class LinkOut(BaseModel):
     """How an output that another node reads goes."""
 
@@ -64,6 +75,8 @@ class LinkOut(BaseModel):
     stored: int
     """The numbers before which everything was sent, and is durable at the reader."""
     bytes_waiting: int
+    worth: StreamWorth | None
+    """The graphs by which this node schedules and sheds for the output; null if nothing was inferred."""
 
 
 class Move(BaseModel):
@@ -115,10 +128,15 @@ def cluster(host: TheHost, caller: Viewer) -> ClusterState:
         listens=None if found.listens is None else f"{found.listens[0]}:{found.listens[1]}",
         nodes=[Neighbour.model_validate(vars(each)) for each in found.peers],
         links_in=[LinkIn.model_validate(vars(each)) for each in found.links_in],
-        links_out=[LinkOut.model_validate(vars(each)) for each in found.links_out],
+        links_out=[_link_out(each) for each in found.links_out],
         refused=dict(found.refused),
         moves=[_moved(each) for each in found.moves],
     )
+
+
+def _link_out(found: WriterStatus) -> LinkOut:
+    worth = None if found.worth is None else StreamWorth.model_validate(found.worth, from_attributes=True)
+    return LinkOut.model_validate({**vars(found), "worth": worth})
 
 
 @router.post(
