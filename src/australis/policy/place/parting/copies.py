@@ -98,13 +98,24 @@ def made_whole(network: Network, split: BoxSplit) -> Network:
     if first is None or missing:
         what = f"cannot be made whole: {', '.join(missing)} cannot be found on this node"
         raise _refused(split.box, what, "all copies here; those that were moved have to come back first")
-    sources = tuple(
-        network.boxes[ref.id].sources[0] if ref.id == split.route(port) else ref
-        for port, ref in enumerate(first.sources)
-    )
+    _check_direct(network, split, len(first.sources))
+    sources = tuple(network.boxes[split.route(port)].sources[0] for port in range(len(first.sources)))
     gone: dict[str, dict[str, Node]] = {each: {} for each in {*_ids(network, split)} - {split.box}}
     back = {Ref(split.merge(port)): Ref(split.box, port) for port in range(1, first.box.outputs)}
     return _replaced(network, {**gone, split.box: {split.box: replace(first, sources=sources)}}, back)
+
+
+def _check_direct(network: Network, split: BoxSplit, ports: int) -> None:
+    """Refuse to undo a split whose parts are joined by links, as after a move: tuples may be on their way."""
+    wanted = {
+        copy: tuple(Ref(split.route(port), way) for port in range(ports))
+        for way, copy in enumerate(split.copies)
+    }
+    wanted[split.box] = tuple(Ref(copy) for copy in split.copies)
+    for box, sources in wanted.items():
+        if network.boxes[box].sources != sources:
+            what = f"cannot be made whole: {box} reads {', '.join(map(str, network.boxes[box].sources))}"
+            raise _refused(split.box, what, f"{', '.join(map(str, sources))}, without a link between")
 
 
 def with_splits(network: Network, splits: Iterable[BoxSplit]) -> Network:
