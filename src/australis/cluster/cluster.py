@@ -364,6 +364,15 @@ class Cluster:
         with self._lock:
             self._watchers = (*self._watchers, (joined, left))
 
+    def neighbours(self) -> list[NodeName]:
+        """The nodes of this participant with which there is a connection."""
+        found = (each.name for each in self._peers.all() if each.connection is not None)
+        return sorted(name for name in found if name.participant == self.name.participant)
+
+    def refuse(self, why: str) -> None:
+        """Count what was refused to another node."""
+        self._refuse(why)
+
     def status(self) -> ClusterStatus:
         """How the node stands with others."""
         with self._lock:

@@ -393,6 +393,11 @@ class Node:
             change.forget_network()
 
     @property
+    def workers(self) -> int:
+        """How many tasks run at a time."""
+        return self._runner.tasks
+
+    @property
     def log_end(self) -> int:
         """The sequence number that the next event begins with."""
         return self._ledger.catalog.log_end()

@@ -6,7 +6,7 @@ In: boxes and the node that is to have them. Out: the two networks afterwards, a
 from australis.cluster.moves.live import LIMIT_S, Moved, MoveState, MoveStatus, Moving, Outdated
 from australis.cluster.moves.messages import TOPIC
 from australis.cluster.moves.node import MovingNode
-from australis.cluster.moves.redrawing import OF_A_MOVE, Redrawn, joined, without
+from australis.cluster.moves.redrawing import OF_A_MOVE, Redrawn, immovable, joined, without
 
 __all__ = [
     "LIMIT_S",
@@ -19,6 +19,7 @@ __all__ = [
     "MovingNode",
     "Outdated",
     "Redrawn",
+    "immovable",
     "joined",
     "without",
 ]

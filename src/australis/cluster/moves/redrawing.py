@@ -61,6 +61,19 @@ def without(
     )
 
 
+def immovable(network: Network) -> frozenset[str]:
+    """The boxes that cannot leave: those with marks on their arcs, and those with connection points."""
+    marked = (
+        box
+        for box, node in network.boxes.items()
+        for ref in (*node.sources, *(Ref(box, port) for port in range(node.box.outputs)))
+        if network.marked[ref]
+    )
+    return frozenset(marked) | {
+        point.at.id for point in network.connection_points.values() if point.at.id in network.boxes
+    }
+
+
 def joined(network: Network, piece: Network) -> Network:
     """A network with a piece beside it."""
     if network.timezone != piece.timezone:

@@ -194,6 +194,11 @@ class Moves:
         rows = self._ledger.catalog.rows("select key, value from meta where key glob ?", f"{kind} *")
         return {key.removeprefix(f"{kind} "): value for key, value in rows}
 
+    def note(self, key: str, text: str) -> None:
+        """Commit a note of its own, which changes nothing that runs."""
+        with self._ledger.change() as change:
+            change.set_meta(key, text)
+
     def reserve(self, output: str, reader: str, like: str) -> tuple[str, str, int]:
         """Keep for a new consumer of an output what another one has not acknowledged.
 

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from australis.algebra.network import Network
 from australis.cluster import Cluster, ClusterStatus
 from australis.cluster.identity import Credentials
+from australis.cluster.placing import Placing
 from australis.engine import Node
 from australis.errors import AustralisError, ErrorCode, Problem, ServiceError
+from australis.policy.place import Limits, Manners, Site
 from australis.service.settings import ClusterSettings, place_of
 
 _log = logging.getLogger(__name__)
@@ -29,6 +31,7 @@ class Neighbours:
         self._lock = threading.RLock()
         self._node: Node | None = None
         self._cluster: Cluster | None = None
+        self._placing: Placing | None = None
         self.on_redrawn: Callable[[], None] = lambda: None
         """Called when boxes have come from another node, or gone to one."""
 
@@ -82,8 +85,31 @@ class Neighbours:
                 cluster.connect(name, place)
             except AustralisError as error:
                 _log.error("%s is not connected: %s", name, error)
+        if self._settings.place:
+            self._placing = self._open_placing(node, cluster)
+            self._placing.start()
+
+    def _open_placing(self, node: Node, cluster: Cluster) -> Placing:
+        given = self._settings
+        after_s = given.place_after_s
+        # No part of a box can run at another node yet.
+        manners = Manners(
+            Limits(splits=False), persists_s=after_s, settle_s=after_s, rest_s=given.place_rest_s
+        )
+        cores = given.place_cores or float(node.workers)
+        return Placing(
+            node,
+            cluster,
+            Site(cores),
+            manners,
+            width=given.place_link_mb_s * 1e6,
+            journal=given.place_journal,
+        )
 
     def _close(self) -> None:
+        placing, self._placing = self._placing, None
+        if placing is not None:
+            placing.close()
         cluster, self._cluster, self._node = self._cluster, None, None
         if cluster is not None:
             cluster.close()

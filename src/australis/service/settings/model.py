@@ -182,6 +182,18 @@ class ClusterSettings(_Section):
     """The share of a full connection that an input has, in proportion to others; 1 if left out."""
     offers: dict[str, list[str]] = Field(default_factory=dict)
     """Which nodes of other participants may read an output: patterns of nodes by patterns of outputs."""
+    place: bool = False
+    """Whether boxes slide to nodes of the same participant by themselves while this one has too much to do."""
+    place_after_s: Annotated[float, Field(ge=0, le=86_400)] = 10.0
+    """How long a node has to have too much to do, and waits after a move, before boxes slide."""
+    place_rest_s: Annotated[float, Field(ge=0, le=86_400)] = 60.0
+    """How long a box that has moved stays where it is."""
+    place_cores: Annotated[float, Field(ge=1e-6, le=10_000)] | None = None
+    """The processor time per second that boxes may take here; as much as the node has workers if left out."""
+    place_link_mb_s: Annotated[float, Field(ge=0.001, le=100_000)] = 100.0
+    """The MB per second that may go to each neighbour."""
+    place_journal: Path | None = None
+    """A file for all that the placement hears and decides, which `australis simulate replay` repeats."""
 
 
 class ServiceSettings(_Section):
