@@ -232,6 +232,11 @@ class Observations:
         return listed((yield Request.of("GET", "/v1/search", q=text, kind=kind)).json(), "found")
 
     @operation
+    def cluster(self) -> Steps[dict[str, Any]]:
+        """How the node stands with others: connections, links, and boxes that moved."""
+        return _object((yield Request.of("GET", "/v1/cluster")))
+
+    @operation
     def members(self) -> Steps[list[dict[str, Any]]]:
         """The nodes that this one knows: name, address, and whether it is alive."""
         return listed((yield Request.of("GET", "/v1/cluster/members")).json(), "members")

@@ -29,6 +29,7 @@ COMMANDS = {
     "identity": "Make and sign the certificates by which nodes know each other.",
     "nodes": "List the nodes that a node knows, and which are alive.",
     "move": "Move boxes to another node, while they run.",
+    "cluster": "Watch boxes slide between nodes.",
     "where": "Say which node has what a name stands for.",
     "find": "List the names that match a pattern.",
     "simulate": "Compare distributed policies with the papers' numbers.",

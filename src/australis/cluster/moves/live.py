@@ -93,6 +93,8 @@ class MoveStatus:
     bytes_after: int = 0
     """Bytes that were fetched while they stood still."""
     rounds: int = 0
+    stood_still_ms: float | None = None
+    """From the last tuple here to the first that can be processed there; None if that was not seen."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Moved:
 
     status: MoveStatus
     stood_still_ms: float | None
-    """From the last tuple here to the first that can be processed there; None if that was not seen."""
+    """As in the status; None also if the move was asked for again."""
 
 
 @dataclass
@@ -257,7 +259,7 @@ class Moving:
             self._end(leaving, MoveState.GIVEN, str(error))
             self._redrawn()
             return Moved(status, None)
-        stood_still_ms = (self._threads.ticks_ns() - began) / 1e6
+        stood_still_ms = status.stood_still_ms = (self._threads.ticks_ns() - began) / 1e6
         self._redrawn()
         self._settle(move)
         self._end(leaving, MoveState.TAKEN)

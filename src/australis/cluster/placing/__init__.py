@@ -1,7 +1,7 @@
 """Placing: boxes slide to neighbours by themselves, as the placement policy decides (Aurora* 5.1).
 
-`place` hosts the policy's machine, `drawing` tells it what runs here, `measuring` what was measured, `kept` is
-what it must not forget. In: a node, its moves, letters of neighbours. Out: boxes that move, and letters.
+`place` hosts the policy's machine, `drawing` tells it what runs here, `measuring` what was measured; `kept`
+is what it must not forget. In: a node, its moves, letters of neighbours. Out: boxes that move, and letters.
 """
 
 from australis.cluster.placing.drawing import runs_of

@@ -183,7 +183,7 @@ class ClusterSettings(_Section):
     offers: dict[str, list[str]] = Field(default_factory=dict)
     """Which nodes of other participants may read an output: patterns of nodes by patterns of outputs."""
     place: bool = False
-    """Whether boxes slide to nodes of the same participant by themselves while this one has too much to do."""
+    """Whether boxes slide to others of its participant by themselves while it has too much to do."""
     place_after_s: Annotated[float, Field(ge=0, le=86_400)] = 10.0
     """How long a node has to have too much to do, and waits after a move, before boxes slide."""
     place_rest_s: Annotated[float, Field(ge=0, le=86_400)] = 60.0

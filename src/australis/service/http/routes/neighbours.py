@@ -157,11 +157,11 @@ def move(host: TheHost, caller: Owner, given: MoveRequest, request: Request, wai
     if not wait:
         return Response(status_of(operation).model_dump_json(), 202, media_type="application/json")
     found: Moved = finished(host, operation)
-    return _moved(found.status, found.stood_still_ms)
+    return _moved(found.status)
 
 
-def _moved(found: MoveStatus, stood_still_ms: float | None = None) -> Move:
-    return Move.model_validate({**vars(found), "boxes": list(found.boxes), "stood_still_ms": stood_still_ms})
+def _moved(found: MoveStatus) -> Move:
+    return Move.model_validate({**vars(found), "boxes": list(found.boxes)})
 
 
 class MemberOfCluster(BaseModel):
