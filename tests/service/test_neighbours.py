@@ -16,6 +16,7 @@ from tests.waiting import until
 
 from australis.app.running.remote import remote_node
 from australis.errors import AustralisError
+from australis.policy.replay import replayed
 from australis.service.serving.process import Service
 from australis.service.settings import ClusterSettings, NodeSection, ServiceSettings
 
@@ -96,6 +97,47 @@ def test_links_follow_changes_of_the_network(served: Served) -> None:
     assert state(b)["links_in"][0]["weight"] == 3
     deploy(b)
     until(lambda: state(a)["links_out"] == [])
+
+
+def test_boxes_slide_to_a_neighbour_by_themselves(served: Served, tmp_path: Path) -> None:
+    journal = tmp_path / "place.jsonl"
+    a = served.start("lab/a", place=True, place_after_s=0.0, place_cores=1e-6, place_journal=journal)
+    deploy(a)
+    b = served.start("lab/b", nodes={"lab/a": state(a)["listens"]}, place=True, place_cores=100.0)
+    idle = {"australis": 1, "name": "idle", "inputs": {"i": {"schema": {"x": "int"}}}}
+    answer = b.put("/v1/network", json={"network": {**idle, "outputs": {"o": {"from": "i"}}}})
+    assert answer.is_success
+    c = served.start("lab/c", nodes={"lab/a": state(a)["listens"]})
+    answer = c.put("/v1/network", json={"network": {**idle, "outputs": {"o": {"from": "i"}}}})
+    assert answer.is_success
+    pushed = 0
+
+    def slid() -> bool:
+        nonlocal pushed
+        pushed += 1
+        push(a, (pushed, 90))
+        return [each["state"] for each in state(a)["moves"]] == ["taken"]
+
+    until(slid)
+    (move,) = state(a)["moves"]
+    assert (move["boxes"], move["to"]) == (["fast"], "lab/b")
+    assert move["stood_still_ms"] > 0
+    assert "fast" in b.get("/v1/network").json()["network"]["boxes"]
+    until(lambda: cars(a, "fast") == [*range(1, pushed + 1)])
+    # Who does not place is not bothered by what others report.
+    assert "unknown_topic" not in state(c)["refused"]
+    with journal.open("rb") as lines:
+        found = replayed(lines)
+    assert found.events > 5
+    assert not found.differences
+
+
+def test_a_journal_that_cannot_be_written_stops_nothing_else(served: Served, tmp_path: Path) -> None:
+    a = served.start("lab/a", place=True, place_journal=tmp_path / "none" / "journal")
+    deploy(a)
+    push(a, (1, 90))
+    until(lambda: cars(a, "fast") == [1])
+    assert state(a)["name"] == "lab/a"
 
 
 def test_settings_come_before_what_is_drawn(served: Served) -> None:

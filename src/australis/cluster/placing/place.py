@@ -18,7 +18,7 @@ from australis.cluster.placing.drawing import runs_of
 from australis.cluster.placing.measuring import Meter
 from australis.engine import Statistics
 from australis.engine.threads import SYSTEM, Threads
-from australis.errors import AustralisError
+from australis.errors import AustralisError, ClusterError, Problem
 from australis.policy.machines import Journal, Machine, Received, Send, Started, Wake
 from australis.policy.place import (
     Daemon,
@@ -88,7 +88,7 @@ class Placing:
         self._node, self._carrier, self._threads = node, carrier, threads
         self._stay_us = round(manners.rest_s * 1e6)
         self._meter = Meter(width)
-        self._file = None if journal is None else journal.open("ab", buffering=0)
+        self._file = None if journal is None else _opened(journal)
         self._journal = None if self._file is None else Journal(self._file.write)
         self._changed: Any = threads.condition()
         self._turn = threads.lock()
@@ -269,6 +269,15 @@ class Placing:
             self._moving.discard(done.serial)
             self._waiting.append(done)
             self._changed.notify_all()
+
+
+def _opened(journal: Path) -> Any:
+    """The journal, to be continued."""
+    try:
+        return journal.open("ab", buffering=0)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}"
+        raise ClusterError(Problem(str(journal), what, "a file in a folder that is there")) from error
 
 
 def _is_report(command: Any) -> bool:

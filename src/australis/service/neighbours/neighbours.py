@@ -9,7 +9,7 @@ from collections.abc import Callable
 from australis.algebra.network import Network
 from australis.cluster import Cluster, ClusterStatus
 from australis.cluster.identity import Credentials
-from australis.cluster.placing import Placing
+from australis.cluster.placing import TOPIC, Placing
 from australis.engine import Node
 from australis.errors import AustralisError, ErrorCode, Problem, ServiceError
 from australis.policy.place import Limits, Manners, Site
@@ -85,8 +85,18 @@ class Neighbours:
                 cluster.connect(name, place)
             except AustralisError as error:
                 _log.error("%s is not connected: %s", name, error)
-        if self._settings.place:
+        self._place(node, cluster)
+
+    def _place(self, node: Node, cluster: Cluster) -> None:
+        """Let boxes slide by themselves, or at least hear what neighbours report without heeding it."""
+        if not self._settings.place:
+            cluster.hear(TOPIC, lambda *_: None)
+            return
+        try:
             self._placing = self._open_placing(node, cluster)
+        except AustralisError as error:
+            _log.error("no boxes slide by themselves: %s", error)
+        else:
             self._placing.start()
 
     def _open_placing(self, node: Node, cluster: Cluster) -> Placing:
