@@ -137,6 +137,7 @@ def test_a_restart_goes_on_with_what_the_root_remembers(tmp_path: Path) -> None:
         nodes = start(stack, tmp_path, counting(), ("lab/a", "lab/b"))
         first = nodes["lab/a"]
         clocked = Clocked(tmp_path, nodes, a=BUSY, b=IDLE)
+        stack.callback(clocked.close)
         begun = list[Any]()
         busy = clocked.places["lab/a"]
         busy._begin = begun.append  # type: ignore[method-assign]
@@ -144,7 +145,6 @@ def test_a_restart_goes_on_with_what_the_root_remembers(tmp_path: Path) -> None:
         assert not first.cluster.status().moves
         busy.close()
         clocked.places["lab/a"] = again = clocked.place("lab/a", BUSY)
-        stack.callback(clocked.close)
         assert again._machine.incarnation == 2
         again.turn(clocked.now, measures=False)
         until(lambda: bool(moves(first)))

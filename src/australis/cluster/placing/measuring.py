@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -21,42 +22,53 @@ class _Look:
     ports: Mapping[str, int]
 
 
+LOOKS = 5
+"""Over how many looks costs are taken: a box that has just come costs more, since its code is compiled."""
+
+
 class Meter:
-    """Takes differences of statistics; a box that had nothing to do keeps its last figures."""
+    """Takes differences of statistics: rates since the last look, costs since some looks before.
+
+    A box that had nothing to do keeps its last figures; one that has just come is measured at the next look.
+    """
 
     def __init__(self, width: float) -> None:
         """`width` is what the link to a neighbour can carry, in bytes per second."""
         self._width = width
-        self._last: _Look | None = None
+        self._looks: deque[_Look] = deque(maxlen=LOOKS)
         self._uses: dict[str, Use] = {}
 
     def measured(
         self, network: Network, found: Statistics, neighbours: Iterable[str], now: int
     ) -> Measured | None:
         """What was measured since the last look; None at the first one, or if no time has passed."""
-        look, last = _look(found, now), self._last
-        if last is not None and now <= last.at:
+        look, looks = _look(found, now), [*self._looks]
+        if looks and now <= looks[-1].at:
             return None
-        self._last = look
-        if last is None:
+        self._looks.append(look)
+        if not looks:
             return None
+        last = looks[-1]
         seconds = (now - last.at) / 1e6
         rates = {name: _more(look.inputs, last.inputs, name) / seconds for name in network.inputs}
         for box_id in network.boxes:
-            use = self._use(network, found, box_id, look, last)
+            before = next((each for each in looks if box_id in each.boxes), None)
+            use = None if before is None else self._use(network, found, box_id, look, before)
             if use is not None:
                 self._uses[box_id] = use
         self._uses = {box_id: use for box_id, use in self._uses.items() if box_id in network.boxes}
         return Measured(rates, dict(self._uses), {each: Link(self._width) for each in neighbours})
 
-    def _use(self, network: Network, found: Statistics, box_id: str, look: _Look, last: _Look) -> Use | None:
+    def _use(
+        self, network: Network, found: Statistics, box_id: str, look: _Look, before: _Look
+    ) -> Use | None:
         received, spent = look.boxes.get(box_id, (0, 0))
-        had, had_spent = last.boxes.get(box_id, (0, 0))
+        had, had_spent = before.boxes[box_id]
         if received <= had or spent < had_spent:
             return None
         tuples = received - had
         ports = (str(Ref(box_id, port)) for port in range(network.boxes[box_id].box.outputs))
-        made = tuple(_more(look.ports, last.ports, port) / tuples for port in ports)
+        made = tuple(_more(look.ports, before.ports, port) / tuples for port in ports)
         return Use((spent - had_spent) / 1000 / tuples, made, found.boxes[box_id].state_bytes)
 
 
