@@ -87,12 +87,15 @@ class NetworkBuilder:
         format: FormatLike = None,
         progress: Progress | None = None,
         source: str | None = None,
+        before: Sequence[Box] = (),
+        reads: SchemaLike | None = None,
         description: str = "",
     ) -> Stream:
         """A stream that comes in from outside; with a store, its rows are pushed.
 
         A format says how its files are written, as in a document: `format={"csv": {"header": False}}`. A
-        source is an output of another node, `participant/node/output`, which is `from` in a document.
+        source is an output of another node, `participant/node/output`, which is `from` in a document. The
+        boxes in `before` run there, and read the attributes `reads` of it.
         """
         made = Input(
             _schema(schema),
@@ -102,6 +105,8 @@ class NetworkBuilder:
             progress,
             format=_format(format, name),
             source=source,
+            before=tuple(before),
+            reads=None if reads is None else _schema(reads),
         )
         return self._add_input(name, made)
 

@@ -1,6 +1,6 @@
 """Grafting: makes an ad hoc query part of a network, downstream of the connection points that it reads.
 
-In: a network, and a query whose inputs are named after connection points, or after stored tables of the
+In: a network, and a query whose inputs are named after connection points, outputs or stored tables of the
 network. Out: one network, in which the query's name prefixes the ids of its boxes.
 """
 
@@ -41,9 +41,20 @@ def grafted(network: Network, queries: Mapping[str, Network], known: Network | N
     return replace(network, boxes=boxes, outputs=outputs, known=known or network)
 
 
+def fits(network: Network, name: str, query: Network) -> bool:
+    """Whether a query finds in a network what it reads, and its names are free there."""
+    return not any(_problems(network, name, query))
+
+
+def tapped(network: Network, name: str) -> Ref:
+    """The stream that a query reads under a name: of a connection point or, if there is none, an output."""
+    point = network.connection_points.get(name)
+    return network.outputs[name].source if point is None else point.at
+
+
 def _place(network: Network, query: Network, name: str) -> Ref:
     """Where in a network a query's input is found."""
-    return Ref(name) if query.inputs[name].table else network.connection_points[name].at
+    return Ref(name) if query.inputs[name].table else tapped(network, name)
 
 
 def output_names(name: str, query: Network) -> dict[str, str]:
@@ -120,7 +131,7 @@ def _input_problems(network: Network, query: Network, given: str) -> Iterator[Pr
         expected = f"one of {known}" if known else "a connection point"
         yield Problem(place, f"the network has no stored table {given!r}", expected)
         return
-    if not is_table and given not in network.connection_points:
+    if not is_table and given not in network.connection_points and given not in network.outputs:
         yield Problem(place, _unknown(network, given), _known(network))
         return
     found = network.schemas[_place(network, query, given)]
@@ -128,7 +139,7 @@ def _input_problems(network: Network, query: Network, given: str) -> Iterator[Pr
     if query.inputs[given].store is not None:
         yield Problem(f"{place}.store", "a query cannot have its own", "the name of a table of the network")
     if not wanted.takes(found):
-        what = "the stored table" if is_table else "the connection point"
+        what = "the stored table" if is_table else _kind_of(network, given)
         yield Problem(place, f"is ({wanted}), but {what} has ({found})", f"({found})")
     elif not is_table:
         yield from _progress_problems(network, query, given)
@@ -136,7 +147,7 @@ def _input_problems(network: Network, query: Network, given: str) -> Iterator[Pr
 
 def _progress_problems(network: Network, query: Network, given: str) -> Iterator[Problem]:
     """A progress of a query's input that is not that of its arc: a query makes no marks of its own."""
-    declared, arc = query.inputs[given].progress, network.connection_points[given].at
+    declared, arc = query.inputs[given].progress, tapped(network, given)
     own = network.inputs[arc.id].progress if arc.id in network.inputs else None
     if declared is None or declared == own:
         return
@@ -150,6 +161,10 @@ def _progress_problems(network: Network, query: Network, given: str) -> Iterator
         what = f"{arc} has no marks"
         expected = f"none, and orders by slack; or `progress` at the inputs of {network.name}"
     yield Problem(f"inputs.{given}.progress", f"is {declared}, but {what}", expected)
+
+
+def _kind_of(network: Network, given: str) -> str:
+    return "the connection point" if given in network.connection_points else "the output"
 
 
 def _tables(network: Network) -> list[str]:

@@ -79,7 +79,7 @@ class AsyncClient(Networks, Streams, Observations):
                 await asyncio.sleep(following.wait_s(error))
 
     async def attach(self, network: NetworkLike, *, name: str = "query") -> AsyncAttached:
-        """Attach an ad hoc query, whose inputs are named after connection points or stored tables."""
+        """Attach an ad hoc query; its inputs are named after connection points, outputs or stored tables."""
         return AsyncAttached(self, name, await self.run(self._attaching(network, name)))
 
     def subscribe(

@@ -111,7 +111,7 @@ class Client(Networks, Streams, Observations):
                 self._sleep(following.wait_s(error))
 
     def attach(self, network: NetworkLike, *, name: str = "query") -> Attached:
-        """Attach an ad hoc query, whose inputs are named after connection points or stored tables."""
+        """Attach an ad hoc query; its inputs are named after connection points, outputs or stored tables."""
         return Attached(self, name, self.run(self._attaching(network, name)))
 
     def subscribe(

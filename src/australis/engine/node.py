@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality
+from australis.algebra.schema import Schema
 from australis.engine import observe
 from australis.engine import spark as on_spark
 from australis.engine.change import (
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from australis.engine.observe import Metrics
 
 _log = logging.getLogger(__name__)
+_NOTE = "note "
 
 
 class Node:
@@ -344,14 +346,22 @@ class Node:
     def _splits(self) -> Splits:
         return Splits(self._deployed, self._switching, self._redrawn)
 
-    def attach(self, network: Network, *, name: str = "query") -> Attached:
-        """Attach an ad hoc query, whose inputs are named after connection points or stored tables.
+    def attach(
+        self, network: Network, *, name: str = "query", is_guest: bool = False, replaces: bool = False
+    ) -> Attached:
+        """Attach an ad hoc query, whose inputs are named after connection points, outputs or stored tables.
 
-        It starts with the earliest tuple that they keep, and continues with every new tuple until it is
-        detached. It stays attached when the root is opened again.
+        It starts with the earliest tuple that a connection point keeps, at an output with the next one, and
+        continues with every new tuple until it is detached. It stays attached when the root is opened again.
+        One that `replaces` another of its name continues where that was; boxes that are the same keep their
+        state. A guest goes when a change of the network leaves it nothing to read; others refuse the change.
         """
         began, network = self._threads.ticks_ns(), _located(network)
-        switch_to(self._deployed, self._switching, lambda record: record.attached(name, network))
+        switch_to(
+            self._deployed,
+            self._switching,
+            lambda record: record.attached(name, network, is_guest=is_guest, replaces=replaces),
+        )
         _log.info("the query %s is attached%s: %d boxes", name, self._since(began), len(network.boxes))
         return Attached(self, name, network)
 
@@ -735,6 +745,20 @@ class Node:
     def has_output(self, name: str) -> bool:
         """Whether the network has an output of this name now."""
         return name in self._ledger.plan.outputs
+
+    def output_schema(self, name: str) -> Schema | None:
+        """The schema of an output of the network, or of a query that is attached; None if there is none."""
+        arc = self._ledger.plan.outputs.get(name)
+        return None if arc is None else self._ledger.plan.arcs[arc].schema
+
+    def note(self, name: str) -> str | None:
+        """What `keep` has kept under a name."""
+        return self._ledger.catalog.meta(_NOTE + name)
+
+    def keep(self, name: str, text: str) -> None:
+        """Keep a text in the root, for what runs beside the network; durable when this returns."""
+        with self._ledger.change() as change:
+            change.set_meta(_NOTE + name, text)
 
     def discard(self, output: str) -> None:
         """Keep nothing of an output for readers, neither what it has nor what it will receive."""

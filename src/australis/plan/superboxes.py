@@ -203,9 +203,11 @@ class _Planner:
         given, marked = self._network.inputs.get(ref.id), self._network.marked[ref]
         if given is None:
             return Input(self._network.schemas[ref], marked=marked)
-        # How the files of a source are written matters to who reads them, not to a plan.
+        # How the files of a source are written, and what another node does first, matters not to a plan.
         file_format = None if given.store is None else given.format
-        return replace(given, progress=None, marked=marked, format=file_format)
+        return replace(
+            given, progress=None, marked=marked, format=file_format, source=None, before=(), reads=None
+        )
 
     def _fresh(self, read: Collection[str], admitted: set[str]) -> frozenset[str]:
         """The inputs among what is read that no earlier superbox has checked."""
@@ -234,7 +236,8 @@ class _Planner:
             return known
         # A stored table that nothing joins is passed through as a stream.
         given = self._network.inputs[ref.id]
-        inputs = {ref.id: replace(given, table=False, store=None, format=None, progress=None)}
+        own_input = replace(given, table=False, store=None, format=None, progress=None)
+        inputs = {ref.id: replace(own_input, source=None, before=(), reads=None)}
         own = Network(self._network.name, inputs, {}, {"out_0": Output(ref)}, timezone=self._network.timezone)
         return Superbox(superbox, own, {ref.id: ref.id}, writes, Spread(SpreadKind.ROWS), admits)
 

@@ -6,7 +6,7 @@ fits it to a schema. Out: the tree of `tree.py`, which every evaluator reads; no
 
 from australis.algebra.expr.binding import never_null
 from australis.algebra.expr.failure import nearest
-from australis.algebra.expr.functions import FUNCTIONS
+from australis.algebra.expr.functions import FUNCTIONS, OPERATORS
 from australis.algebra.expr.literals import INSTANT_MAX_US, LONG_MAX, UNITS_US
 from australis.algebra.expr.parse import Parsed, parse
 from australis.algebra.expr.patterns import (
@@ -59,6 +59,7 @@ __all__ = [
     "INTERPOLATIONS",
     "LONG_MAX",
     "MONTHS",
+    "OPERATORS",
     "SHORT_NAME",
     "UNITS_US",
     "WEEKDAYS",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from australis.algebra.boxes import BOXES
+from australis.algebra.boxes import BOXES, Box
 from australis.algebra.expr import nearest
 from australis.algebra.form.codecs import (
     ATTRIBUTES,
@@ -78,11 +78,68 @@ def _refs_schema(arity: tuple[int, int | None]) -> dict[str, Json]:
 
 
 REFS = Codec(_refs_schema((1, None)), _read_refs, _write_refs)
+
+
+def _read_box(value: Json, system: bool = False) -> Box:
+    """A box by its name, without its place in a network."""
+    expect(value, dict, "an object: a box")
+    kind = _kind_of(value, system)
+    box: Box = box_codec(BOXES[kind]).read({k: v for k, v in value.items() if k != "box"})
+    return box
+
+
+def _read_chain(value: Json) -> tuple[Box, ...]:
+    with Gathering() as gathering:
+        found = []
+        for index, item in enumerate(expect(value, list, "a list of boxes")):
+            with gathering.at(f"[{index}]"):
+                found.append(_read_box(item))
+    return tuple(found)
+
+
+def _write_box(box: Box) -> Json:
+    return {"box": box.kind, **box_codec(type(box)).write(box)}
+
+
+def _kind_of(value: Json, system: bool) -> str:
+    """The kind of a box in a document."""
+    kind = value.get("box")
+    known = isinstance(kind, str) and kind in BOXES
+    if not known or (BOXES[kind].system and not system):
+        reason = "is a system box, which only load shedding adds"
+        kinds = [name for name, box in BOXES.items() if not box.system]
+        meant = None if known else nearest(str(kind), kinds)
+        perhaps = f" (perhaps {meant!r})" if meant else ""
+        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}{perhaps}"
+        raise FormError(Problem("box", what, f"one of {', '.join(kinds)}"))
+    return str(kind)
+
+
+def _chained_schema(kind: str) -> dict[str, Json]:
+    box = box_codec(BOXES[kind]).schema
+    required = ["box", *box.get("required", ())]
+    return object_schema({"box": {"const": kind}, **box["properties"]}, required, box["title"])
+
+
+CHAIN = Codec(
+    {
+        "type": "array",
+        "items": {
+            "oneOf": [_chained_schema(k) for k, box in BOXES.items() if not box.system and box.arity[0] < 2]
+        },
+        "minItems": 1,
+    },
+    _read_chain,
+    lambda boxes: [_write_box(box) for box in boxes],
+)
+"""Boxes that read one stream each, one after the other."""
 INPUT = record(
     Input,
     {
         "schema": ATTRIBUTES,
         "from": TEXT,
+        "before": CHAIN,
+        "reads": ATTRIBUTES,
         "table": FLAG,
         "store": STORE,
         "format": FILE_FORMAT,
@@ -291,15 +348,7 @@ def _stand_in(
 
 def _read_node(value: Json, system: bool) -> Node:
     expect(value, dict, "an object: a box")
-    kind = value.get("box")
-    known = isinstance(kind, str) and kind in BOXES
-    if not known or (BOXES[kind].system and not system):
-        reason = "is a system box, which only load shedding adds"
-        kinds = [name for name, box in BOXES.items() if not box.system]
-        meant = None if known else nearest(str(kind), kinds)
-        perhaps = f" (perhaps {meant!r})" if meant else ""
-        what = f"{kind!r} {reason}" if known else f"unknown box {shown(kind)}{perhaps}"
-        raise FormError(Problem("box", what, f"one of {', '.join(kinds)}"))
+    kind = _kind_of(value, system)
     with Gathering() as gathering:
         with gathering.at():
             place = read_fields({k: v for k, v in value.items() if k in _PLACE}, _PLACE, ["box"])

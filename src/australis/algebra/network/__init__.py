@@ -12,7 +12,7 @@ from australis.algebra.network.network import (
     Draft,
     Network,
 )
-from australis.algebra.network.parts import FOREVER, ConnectionPoint, Group, Input, Node, Output, Ref
+from australis.algebra.network.parts import FOREVER, ConnectionPoint, Group, Input, Node, Output, Ref, chained
 
 __all__ = [
     "FOREVER",
@@ -28,5 +28,6 @@ __all__ = [
     "Node",
     "Output",
     "Ref",
+    "chained",
     "query_inputs",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import NoneType
 
@@ -52,7 +52,8 @@ class Ref:
 class Input:
     """A stream that comes in from outside, or a stored table; a store says where its rows are read.
 
-    A format says how its files are written, where their names do not. A source is an output of another node.
+    A format says how its files are written, where their names do not. A source is an output of another node;
+    what is to be done with its tuples there, before they cross over, is a chain of boxes.
     """
 
     schema: Schema
@@ -65,6 +66,10 @@ class Input:
     format: FileFormat | None = None
     source: str | None = None
     """`participant/node/output`, or `participant/output` wherever the participant has it."""
+    before: tuple[Box, ...] = ()
+    """Boxes that run at the other node, each reading the one before: only what they emit comes here."""
+    reads: Schema | None = None
+    """The attributes of the other node's output that these boxes read; those of the input if left out."""
 
     def __post_init__(self) -> None:
         guard(self.schema, Schema, "schema", "a Schema")
@@ -77,6 +82,7 @@ class Input:
         format_problems = self._format_problems()
         if found := [*(each.under("store") for each in problems), *format_problems, *self._source_problems()]:
             raise AlgebraError(found)
+        self._check_before()
         if self.progress is not None:
             self._check_progress(self.progress)
 
@@ -99,12 +105,45 @@ class Input:
                 "from", "tuples of another node and a stored table exclude each other", "one of them"
             )
 
+    def _check_before(self) -> None:
+        """Refuse boxes for another node that do not make the input's tuples of what they read."""
+        guard(self.before, tuple, "before", "a tuple of boxes")
+        guard(self.reads, (Schema, NoneType), "reads", "a Schema")
+        if not self.before:
+            if self.reads is not None:
+                raise AlgebraError(Problem("reads", "is given, but nothing reads it", "boxes in `before`"))
+            return
+        if self.source is None:
+            what = "boxes for another node, but the input is no output of one"
+            raise AlgebraError(Problem("before", what, "`from`: PARTICIPANT/NODE/OUTPUT"))
+        found = chained(self.before, self.reads or self.schema)
+        if not self.schema.takes(found):
+            raise AlgebraError(Problem("before", f"makes ({found}) of what it reads", f"({self.schema})"))
+
     def _format_problems(self) -> Iterator[Problem]:
         if self.format is None:
             return
         yield from (problem.under("format") for problem in format_problems(self.format, self.schema))
         if self.store is not None and self.store.kind is not StoreKind.FILE:
             yield Problem("format", f"is {self.format}, but the store is a database", "none, or a file")
+
+
+def chained(boxes: Sequence[Box], schema: Schema) -> Schema:
+    """The schema of what comes out of a chain of boxes; each takes the first output of the one before.
+
+    >>> from australis.algebra.boxes import Filter, Map
+    >>> from australis.algebra.schema import parse_schema
+    >>> boxes = [Filter(("price > 9",)), Map({"twice": "2 * price"})]
+    >>> str(chained(boxes, parse_schema("price int not null")))
+    'twice int not null'
+    """
+    for index, box in enumerate(boxes):
+        with at(f"before[{index}]"):
+            guard(box, Box, "", "a box")
+            if box.arity[0] > 1:
+                raise AlgebraError(Problem("box", f"{box.kind} reads several streams", "boxes that read one"))
+            schema = box.output_schemas(schema)[0]
+    return schema
 
 
 @dataclass(frozen=True)

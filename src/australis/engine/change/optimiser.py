@@ -41,7 +41,7 @@ def redrawn(record: Record, network: Network, *, optimise: bool) -> Record:
     over.
     """
     first = begun(network, with_past(network)) if optimise else None
-    splits = still_there(network, record.splits)
+    record, splits = record.over(network), still_there(network, record.splits)
     drawn = replace(record, network=network, begun=first, improved=None, splits=splits)
     if record.improved is None:
         return drawn

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from australis.algebra.form import from_json, to_json
-from australis.algebra.grafting import grafted
+from australis.algebra.grafting import fits, grafted
 from australis.algebra.network import Network
 from australis.errors import EngineError, Problem
 from australis.plan.superboxes import Discipline, Plan, plan
@@ -58,6 +58,9 @@ class Record:
     """Whether what is connected with joins of stored tables is spread; in older roots it is not."""
     splits: tuple[BoxSplit, ...] = ()
     """Boxes that run as several copies, in the order in which they were split."""
+    guests: frozenset[str] = frozenset()
+    """The queries that do not stand in the way of a change of the network: what leaves them nothing to read
+    removes them."""
     before: Before | None = field(default=None, repr=False, compare=False)
     """What an earlier record has made: what is the same here is taken over, and not made again."""
 
@@ -96,22 +99,34 @@ class Record:
         before = self.before and self.before.plan
         return plan(self.whole, self.discipline, self.queries, before, spreads_tables=self.spreads_tables)
 
-    def attached(self, name: str, query: Network) -> Record:
-        """With one more query."""
-        if name in self.queries:
+    def attached(
+        self, name: str, query: Network, *, is_guest: bool = False, replaces: bool = False
+    ) -> Record:
+        """With one more query, or another one in place of it."""
+        if name in self.queries and not replaces:
             known = ", ".join(self.queries)
             raise EngineError(Problem(name, f"is attached already; so far there are {known}", "another name"))
-        return self._changed(queries={**self.queries, name: query})
+        guests = self.guests | {name} if is_guest else self.guests - {name}
+        return self._changed(queries={**self.queries, name: query}, guests=guests)
 
     def detached(self, name: str) -> Record:
         """Without a query."""
         if name not in self.queries:
             raise not_attached(name, self.queries)
-        return self._changed(queries={each: q for each, q in self.queries.items() if each != name})
+        stay = {each: query for each, query in self.queries.items() if each != name}
+        return self._changed(queries=stay, guests=self.guests - {name})
 
     def with_splits(self, splits: tuple[BoxSplit, ...]) -> Record:
         """With other boxes that run as several copies."""
         return self._changed(splits=splits)
+
+    def over(self, network: Network) -> Record:
+        """With the queries of another network: guests that find nothing to read in it are gone."""
+        gone = {name for name in self.guests if not fits(network, name, self.queries[name])}
+        if not gone:
+            return self
+        stay = {name: query for name, query in self.queries.items() if name not in gone}
+        return replace(self, queries=stay, guests=self.guests - gone)
 
     def _changed(self, **parts: Any) -> Record:
         before = Before(self.network, self.text, self.whole, self.drawn, self.plan)
@@ -124,6 +139,7 @@ class Record:
             "spreads_tables": self.spreads_tables,
             "queries": {name: to_json(query) for name, query in self.queries.items()},
             "splits": [asdict(each) for each in self.splits],
+            "guests": sorted(self.guests),
             "begun": None if self.begun is None else to_json(self.begun),
             "improved": None if self.improved is None else to_json(self.improved),
         }
@@ -152,4 +168,5 @@ class Record:
             improved,
             known.get("spreads_tables", False),
             tuple(BoxSplit(**each) for each in known.get("splits", ())),
+            frozenset(known.get("guests", ())),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from australis.algebra.grafting import tapped
 from australis.algebra.network import FOREVER
 from australis.algebra.spans import microseconds
 from australis.engine.ledger.queues import ALL, Queues
@@ -104,9 +105,12 @@ def _last_tuples(segments: list[Segment], count: int) -> int:
 
 
 def query_begins_at(queues: Queues, point: str, now: int) -> int:
-    """The first number that a connection point keeps for a query; the end of its arc if it keeps none."""
-    place = queues.plan.network.connection_points[point]
-    arc, end = str(place.at), queues.arc_end(str(place.at))
-    if not place.history:
+    """The first number that a connection point keeps for a query; the end of its arc if it keeps none.
+
+    An output is a stream that keeps none.
+    """
+    arc = str(tapped(queues.plan.network, point))
+    place, end = queues.plan.network.connection_points.get(point), queues.arc_end(arc)
+    if place is None or not place.history:
         return end
     return min(max(queues.earliest(arc), history_from(queues, arc, place.history, now)), end)

@@ -20,7 +20,7 @@ Name = Annotated[str, Path(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 
 
 class QueryRequest(BaseModel, extra="forbid", strict=True):
-    """A network whose inputs are named after connection points or stored tables."""
+    """A network whose inputs are named after connection points, outputs or stored tables."""
 
     network: dict[str, Any] | str
 
