@@ -16,6 +16,7 @@ PARTS: Mapping[str, str] = {
     "split": "benchmarks.cluster.split",
     "names": "benchmarks.cluster.names",
     "shedding": "benchmarks.cluster.shedding",
+    "grants": "benchmarks.cluster.grants",
 }
 """To add a part: a module with a function `measure`, perhaps of a size, and a line here."""
 

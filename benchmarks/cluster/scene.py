@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -48,11 +48,16 @@ def identities(folder: Path) -> None:
 
 
 def _serve(
-    folder: Path, streams: int, act: Callable[[Node, Connection, Any], None], given: Any, pipe: Connection
+    folder: Path,
+    streams: int,
+    act: Callable[[Node, Connection, Any], None],
+    given: Any,
+    offers: Mapping[str, Sequence[str]],
+    pipe: Connection,
 ) -> None:
     with (
         Node(folder / "root-a", runner="light") as node,
-        Cluster(node, folder / "a", listen=("127.0.0.1", 0)) as cluster,
+        Cluster(node, folder / "a", listen=("127.0.0.1", 0), offers=offers) as cluster,
     ):
         node.deploy(network(streams))
         pipe.send(cluster.listens)
@@ -61,11 +66,17 @@ def _serve(
 
 @contextmanager
 def writer(
-    folder: Path, act: Callable[[Node, Connection, Any], None], given: Any = None, streams: int = 1
+    folder: Path,
+    act: Callable[[Node, Connection, Any], None],
+    given: Any = None,
+    streams: int = 1,
+    offers: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[tuple[tuple[str, int], Connection]]:
     """A node in a process of its own that acts as it is told; yields its place and a pipe to it."""
     here, there = mp.Pipe()
-    process = mp.get_context("spawn").Process(target=_serve, args=(folder, streams, act, given, there))
+    process = mp.get_context("spawn").Process(
+        target=_serve, args=(folder, streams, act, given, offers or {}, there)
+    )
     process.start()
     try:
         yield here.recv(), here

@@ -71,6 +71,7 @@ TABLE = {
     "DELETE /v1/queries/{name}": OPERATOR,
     "GET /v1/feeds": VIEWER,
     "GET /v1/cluster": VIEWER,
+    "POST /v1/cluster/withdrawals": OWNER,
     "GET /v1/cluster/members": VIEWER,
     "GET /v1/cluster/where": VIEWER,
     "GET /v1/cluster/find": VIEWER,

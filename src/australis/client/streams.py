@@ -252,6 +252,17 @@ class Observations:
         return _object((yield Request.of("GET", "/v1/cluster/find", pattern=pattern)))
 
     @operation
+    def cluster(self) -> Steps[dict[str, Any]]:
+        """Other nodes, the links with them, and the pieces and grants of both."""
+        return _object((yield Request.of("GET", "/v1/cluster")))
+
+    @operation
+    def withdraw_grant(self, withdrawal: dict[str, Any]) -> Steps[dict[str, Any]]:
+        """Let a node heed the withdrawal of a grant."""
+        body = {"withdrawal": withdrawal}
+        return _object((yield Request.of("POST", "/v1/cluster/withdrawals", body=body)))
+
+    @operation
     def quarantine(self, limit: int | None = None) -> Steps[list[dict[str, Any]]]:
         """The tuples that could not be processed, with the reasons."""
         return listed((yield Request.of("GET", "/v1/quarantine", limit=limit)).json(), "tuples")

@@ -14,6 +14,15 @@ from australis.cluster.announcing import Announcing
 from australis.cluster.catalogue import Kind
 from australis.cluster.directory import Directory, Findings, MemberStatus, Where
 from australis.cluster.following import Following
+from australis.cluster.grants import (
+    WATCH_S,
+    WITHDRAWALS,
+    GuestNode,
+    HeldGrant,
+    PieceStatus,
+    Signed,
+    definition_of,
+)
 from australis.cluster.identity import Credentials, NodeName
 from australis.cluster.links import (
     WINDOW,
@@ -31,6 +40,7 @@ from australis.cluster.links import (
 )
 from australis.cluster.membership import Pace
 from australis.cluster.moves import LIMIT_S, TOPIC, Moved, MoveStatus, Moving, MovingNode
+from australis.cluster.placing import Placing
 from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus, reached_at
 from australis.cluster.wire import (
     LETTER_MOST,
@@ -39,7 +49,9 @@ from australis.cluster.wire import (
     Begin,
     Chunk,
     Close,
+    Define,
     Fetch,
+    Keep,
     Message,
     Post,
     Refusal,
@@ -71,9 +83,13 @@ class ClusterStatus:
     """What was refused, and how often."""
     moves: Sequence[MoveStatus] = ()
     """Boxes that go, or went, from this node to others."""
+    pieces: Sequence[PieceStatus] = ()
+    """The pieces of other nodes that run here."""
+    grants: Sequence[HeldGrant] = ()
+    """The grants that this node holds."""
 
 
-class NodeAmongOthers(LinkedNode, MovingNode, Protocol):
+class NodeAmongOthers(LinkedNode, MovingNode, GuestNode, Protocol):
     """The part of a node that others have to do with."""
 
 
@@ -90,6 +106,8 @@ class Cluster:
         *,
         listen: Place | None = None,
         offers: Mapping[str, Sequence[str]] | None = None,
+        grants: Sequence[Path] = (),
+        watch_s: float = WATCH_S,
         window: int = WINDOW,
         seeds: Sequence[Place] = (),
         advertise: Place | None = None,
@@ -100,6 +118,7 @@ class Cluster:
     ) -> None:
         """`identity` is the folder of its key and certificate, `offers` patterns of nodes by output.
 
+        `grants` are files, or folders of them, by which others let this node put boxes behind their outputs.
         `redrawn` is called when boxes have come or gone: whoever draws the links draws them anew. By itself,
         it reads all inputs from where the network says.
 
@@ -147,6 +166,10 @@ class Cluster:
                 topic: lambda sender, data, topic=topic: self._directory_heard(topic, sender, data)  # type: ignore[misc]
                 for topic in self._directory.topics
             }
+        self._placing = Placing(
+            credentials, node, self, self._refuse, grants, threads, watch_s, self._directory
+        )
+        self._topics[WITHDRAWALS] = self._placing.hear
         self._peers.start()
         self._worths.start()
         self._following: Following | None = None
@@ -182,7 +205,7 @@ class Cluster:
         `source` is `PARTICIPANT/NODE/OUTPUT`, or `PARTICIPANT/NAME` for a stream that is found by its name
         and followed when it moves.
         """
-        link = Link.parse(name, source, weight)
+        link = self._parsed(name, source, weight)
         if isinstance(link, Link):
             self._draw(link)
             return
@@ -207,8 +230,9 @@ class Cluster:
 
     def arrange(self, links: Mapping[str, tuple[str, float]]) -> None:
         """Have exactly these links: the source and the weight of each input."""
-        wanted = {name: Link.parse(name, source, weight) for name, (source, weight) in links.items()}
+        wanted = {name: self._parsed(name, source, weight) for name, (source, weight) in links.items()}
         with self._arranging:
+            self._placing.begin_arranging()
             with self._lock:
                 known = {name: reader.link for name, reader in self._readers.items()} | self._named
             for name, link in known.items():
@@ -217,6 +241,37 @@ class Cluster:
             for name, link in wanted.items():
                 if known.get(name) != link:
                     self.link(name, link.source, weight=link.weight)
+            self._placing.arranged()
+
+    def _parsed(self, name: str, source: str, weight: float) -> Link | NamedLink:
+        """A link, with what the network wants done before its tuples cross over."""
+        network = self._node.recorded()
+        has_input = network is not None and name in network.inputs
+        before = definition_of(network, name) if network is not None and has_input else ""
+        link = Link.parse(name, source, weight, before)
+        if before and isinstance(link, Link) and link.node == self.name:
+            what = f"has boxes before {source}, which is here"
+            raise ClusterError(Problem(name, what, "these boxes in the network, or another node"))
+        return link
+
+    # --- pieces: boxes of this node at others, and of others here
+
+    def withdraw_grant(self, withdrawal: Signed) -> None:
+        """Heed the withdrawal of a grant of this participant, and let its other nodes know."""
+        self._placing.withdraw(withdrawal)
+
+    def peers(self) -> list[Peer]:
+        """All nodes that are known to connections."""
+        return self._peers.all()
+
+    def pieces_at(self, node: NodeName) -> set[str]:
+        """The inputs whose boxes should run at a node."""
+        with self._lock:
+            drawn = [each.link for each in self._readers.values()]
+            # A stream that is not found yet may have its boxes where it was.
+            lost = [each for name, each in self._named.items() if name not in self._readers]
+        found = {each.input for each in drawn if each.before and each.node == node}
+        return found | {each.input for each in lost if each.before and each.participant == node.participant}
 
     # --- moves
 
@@ -297,6 +352,9 @@ class Cluster:
         """Read an output of a node whose address is known."""
         self._peers.dial(link.node, place)
         self._begin(link)
+        if link.before:
+            # Where it was before, it is wanted no more.
+            self._placing.keep_all()
 
     def drawn(self, name: str) -> Link | None:
         """The link into an input, if there is one."""
@@ -316,6 +374,8 @@ class Cluster:
         reader.join(10.0)
         if is_last and reader.link.node not in (self.name, *self._kept):
             self._peers.release(reader.link.node)
+        if reader.link.before:
+            self._placing.keep(self._peers.peer(reader.link.node))
 
     def _draw(self, link: Link) -> None:
         with self._lock:
@@ -335,7 +395,9 @@ class Cluster:
             loop.start()
             return
         with self._lock:
-            reader = Reader(self._node, link, self._number, self._window, self._threads, self._lost)
+            reader = Reader(
+                self._node, link, self._number, self._window, self._threads, self._lost, self._placing.grant
+            )
             self._readers[link.input] = reader
         reader.start()
         if (connection := self._peers.peer(link.node).connection) is not None:
@@ -395,6 +457,8 @@ class Cluster:
             [replace(each.status(), worth=worths.get(each.output)) for each in writers],
             refused,
             self._moving.statuses(),
+            self._placing.statuses(),
+            self._placing.held(),
         )
 
     def close(self) -> None:
@@ -412,6 +476,7 @@ class Cluster:
             each.join(10.0)
         self._worths.close()
         self._peers.close()
+        self._placing.close()
         self._acknowledger.close()
 
     def __enter__(self) -> Self:
@@ -439,8 +504,10 @@ class Cluster:
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
             found = self._remote(peer)
+        self._placing.keep(peer)
         for each in found:
             each.joined(connection)
+        self._placing.joined(peer)
         if self._directory is not None:
             self._directory.joined(peer.name)
         self._moving.joined(peer.name)
@@ -456,6 +523,7 @@ class Cluster:
         with self._lock:
             readers = self._remote(peer)
             ended = [self._writers.pop(key) for key in [*self._writers] if key[0] is connection]
+        self._placing.left(connection)
         for reader in readers:
             reader.left(connection)
         for writer in ended:
@@ -472,6 +540,10 @@ class Cluster:
         match said:
             case Ask():
                 self._write(peer, connection, said)
+            case Define():
+                self._define(peer, connection, said)
+            case Keep():
+                self._placing.kept(peer, connection, said)
             case Agree() | Tuples() | Refusal():
                 with self._lock:
                     reader = self._by_number.get(said.link)
@@ -507,6 +579,8 @@ class Cluster:
             writer = self._writers.get(key)
             if isinstance(said, Close):
                 self._writers.pop(key, None)
+                if self._placing.closed(connection, said.link):
+                    return
         if writer is None:
             # A link that has ended on this side; its reader did not know yet.
             self._refuse("ended_link")
@@ -541,7 +615,7 @@ class Cluster:
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""
-        may_read = self._offers.has(ask.output, peer.name)
+        may_read = self._offers.has(ask.output, peer.name) and self._placing.is_for(ask.output, peer.name)
         if may_read and (moved := self._moved(ask.output)):
             what = f"{ask.output!r} is at {moved} now"
             connection.send(Refusal(ask.link, Refused.MOVED, what, moved))
@@ -552,8 +626,23 @@ class Cluster:
             why = f"there is no output {ask.output!r} that is offered to {peer.name}"
             connection.send(Refusal(ask.link, Refused.NOT_OFFERED, why))
             return
+        self.begin_writing(peer, connection, ask)
+
+    def _define(self, peer: Peer, connection: Connection, said: Define) -> None:
+        """Place boxes of a node before it reads an output."""
+        with self._lock:
+            is_taken = (connection, said.link) in self._writers
+        if is_taken:
+            self._refuse("link_twice")
+        else:
+            self._placing.define(peer, connection, said)
+
+    def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None:
+        """Send an output to who may have it."""
         key = (connection, ask.link)
         with self._lock:
+            if peer.connection is not connection:
+                return
             if sum(each is connection for each, _ in self._writers) >= WRITERS_MOST:
                 connection.send(Refusal(ask.link, Refused.TOO_MANY, f"more than {WRITERS_MOST:,} links"))
                 return

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from australis.cluster.directory import Directory
 from australis.cluster.identity import NodeName
-from australis.cluster.links import Link, LinkState, LinkStatus, NamedLink
+from australis.cluster.links import Link, LinkState, LinkStatus, NamedLink, boxes_of
 from australis.cluster.membership import State
 from australis.cluster.wire import Refusal, Refused
 from australis.engine.threads import Thread, Threads
@@ -76,7 +76,12 @@ class Following:
             links = [each for each in self._links.values() if self._linking.drawn(each.input) is None]
             return [
                 LinkStatus(
-                    each.input, each.source, each.weight, LinkState.ABSENT, self._problems.get(each.input, "")
+                    each.input,
+                    each.source,
+                    each.weight,
+                    LinkState.ABSENT,
+                    self._problems.get(each.input, ""),
+                    before=boxes_of(each.before),
                 )
                 for each in links
             ]

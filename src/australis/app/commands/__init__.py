@@ -27,6 +27,7 @@ COMMANDS = {
     "serve": "Run a node as a service: HTTP, Flight, metrics.",
     "token": "Make, list and revoke the tokens of a service.",
     "identity": "Make and sign the certificates by which nodes know each other.",
+    "grant": "Let other participants put boxes behind outputs.",
     "nodes": "List the nodes that a node knows, and which are alive.",
     "move": "Move boxes to another node, while they run.",
     "cluster": "Watch boxes slide between nodes.",

@@ -6,7 +6,7 @@ tuples are worth behind it.
 """
 
 from australis.cluster.links.acknowledging import Acknowledger
-from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus, NamedLink
+from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus, NamedLink, boxes_of
 from australis.cluster.links.loop import Loop
 from australis.cluster.links.offers import Offers
 from australis.cluster.links.reader import WINDOW, Reader
@@ -27,4 +27,5 @@ __all__ = [
     "Worths",
     "Writer",
     "WriterStatus",
+    "boxes_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.algebra.quality import Quality
+from australis.algebra.schema import Schema
 from australis.cluster.identity import NodeName, check_participant
 from australis.engine.deliver import Follower
 from australis.engine.observe import QualityReport
@@ -33,9 +35,11 @@ class Link:
     output: str
     weight: float = 1.0
     """Its share of a connection that is full, in proportion to the weights of others."""
+    before: str = ""
+    """The definition of the boxes that run at the other node first, if there are any."""
 
     @classmethod
-    def parse(cls, name: str, source: str, weight: float = 1.0) -> Link | NamedLink:
+    def parse(cls, name: str, source: str, weight: float = 1.0, before: str = "") -> Link | NamedLink:
         """A link from `PARTICIPANT/NODE/OUTPUT`, or from `PARTICIPANT/NAME`, wherever that is."""
         parts = source.split("/", 2)
         if len(parts) < 2 or not parts[-1]:
@@ -46,8 +50,8 @@ class Link:
             raise ClusterError(Problem(name, f"its weight is {weight}", expected))
         if len(parts) == 2:
             check_participant(parts[0], name)
-            return NamedLink(name, parts[0], parts[1], weight)
-        return cls(name, NodeName.parse("/".join(parts[:2]), name), parts[2], weight)
+            return NamedLink(name, parts[0], parts[1], weight, before)
+        return cls(name, NodeName.parse("/".join(parts[:2]), name), parts[2], weight, before)
 
     @property
     def source(self) -> str:
@@ -68,6 +72,7 @@ class NamedLink:
     participant: str
     output: str
     weight: float = 1.0
+    before: str = ""
 
     @property
     def source(self) -> str:
@@ -76,7 +81,16 @@ class NamedLink:
 
     def at(self, node: NodeName) -> Link:
         """The link, once it is known who has the stream."""
-        return Link(self.input, node, self.output, self.weight)
+        return Link(self.input, node, self.output, self.weight, self.before)
+
+
+def boxes_of(before: str) -> str:
+    """The kinds of the boxes that run at the other node first, for people.
+
+    >>> boxes_of('{"before": [{"box": "filter", "predicates": ["a > 1"]}, {"box": "map"}]}')
+    'filter, map'
+    """
+    return ", ".join(str(each["box"]) for each in json.loads(before)["before"]) if before else ""
 
 
 class LinkState(StrEnum):
@@ -105,6 +119,8 @@ class LinkStatus:
     tuples: int = 0
     """Tuples since this node started."""
     bytes: int = 0
+    before: str = ""
+    """The boxes that run at the other node first."""
 
 
 class LinkedNode(Protocol):
@@ -137,5 +153,6 @@ class LinkedNode(Protocol):
     def infer(self, output: str, quality: Quality | None, /) -> None: ...
 
     def quality(self, window_s: int, /) -> QualityReport: ...
+    def output_schema(self, name: str, /) -> Schema | None: ...
 
     def listen(self, told: Callable[[], None], /) -> Callable[[], None]: ...

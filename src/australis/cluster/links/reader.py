@@ -18,7 +18,15 @@ import pyarrow as pa
 
 from australis.algebra.quality import Quality
 from australis.algebra.schema import TS
-from australis.cluster.links.link import WEIGHT_LEAST, WEIGHT_MOST, Link, LinkedNode, LinkState, LinkStatus
+from australis.cluster.links.link import (
+    WEIGHT_LEAST,
+    WEIGHT_MOST,
+    Link,
+    LinkedNode,
+    LinkState,
+    LinkStatus,
+    boxes_of,
+)
 from australis.cluster.links.worths import differs_little
 from australis.cluster.transport import MESSAGE_MOST, Connection
 from australis.cluster.wire import (
@@ -26,6 +34,7 @@ from australis.cluster.wire import (
     Ask,
     Begin,
     Close,
+    Define,
     Message,
     Refusal,
     Stored,
@@ -63,9 +72,14 @@ class Reader:
         window: int,
         threads: Threads,
         refused: Callable[[Link, Refusal], None] = lambda link, refusal: None,
+        grant: Callable[[Link], bytes] = lambda link: b"",
     ) -> None:
-        """`numbers` gives the link a new number whenever it is asked for; `refused` is told of refusals."""
-        self._refused = refused
+        """`numbers` gives the link a new number whenever it is asked for; `refused` is told of refusals.
+
+        `grant` finds what lets this node define boxes at the other one.
+        """
+        self._refused, self._grant = refused, grant
+        self._version = threads.now_us()
         self._node, self.link, self._window, self._threads = node, link, window, threads
         self._numbers, self.number = numbers, 0
         self._changed: Any = threads.condition()
@@ -73,9 +87,11 @@ class Reader:
         self._asked_on: Connection | None = None
         self._inbox: deque[Message] = deque()
         self._in_inbox = 0
-        self._is_ended = False
+        self._is_asked = self._is_ended = False
         self._wait_s = FIRST_S
-        self._status = LinkStatus(link.input, link.source, link.weight, LinkState.ABSENT)
+        self._status = LinkStatus(
+            link.input, link.source, link.weight, LinkState.ABSENT, before=boxes_of(link.before)
+        )
         # Of the link as it was agreed on with the present connection:
         self._source = ""
         self._position = 0
@@ -128,7 +144,7 @@ class Reader:
         """Read nothing more; a push that is under way is completed."""
         with self._changed:
             self._is_ended = True
-            if self._asked_on is not None:
+            if self._asked_on is not None and self._is_asked:
                 self._asked_on.send(Close(self.number))
             self._changed.notify_all()
 
@@ -191,10 +207,15 @@ class Reader:
     def _ask(self, connection: Connection) -> None:
         link, number = self.link, self._numbers(self)
         with self._changed:
-            self._asked_on, self.number, self._schema = connection, number, None
+            self._asked_on, self.number, self._schema, self._is_asked = connection, number, None, False
             self._told = None
             self._set(LinkState.ASKING)
-        connection.send(Ask(self.number, link.output, link.input, link.weight))
+        said: Ask | Define = Ask(number, link.output, link.input, link.weight)
+        if link.before:
+            piece, grant = link.before.encode(), self._grant(link)
+            said = Define(number, link.output, link.input, link.weight, self._version, piece, grant)
+        self._is_asked = True
+        connection.send(said)
 
     def _handle(self, connection: Connection, messages: Sequence[Message]) -> None:
         match messages[0].said:
@@ -285,7 +306,8 @@ class Reader:
             if self._asked_on is not connection or self._is_ended:
                 return
             _log.warning("the link from %s is tried again: %s", self.link.source, problem)
-            connection.send(Close(self.number))
+            if self._is_asked:
+                connection.send(Close(self.number))
             self._empty()
             self._set(LinkState.WAITING, problem=problem)
             until_ns = self._threads.ticks_ns() + int(self._wait_s * 1e9)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from australis.algebra.network import QUARANTINE
 from australis.algebra.quality import Quality
 from australis.cluster.identity import NodeName
 from australis.cluster.links.acknowledging import Acknowledger
@@ -146,13 +147,13 @@ class Writer:
         if note is None:
             note = f"{self._threads.now_us():016x}-{secrets.token_hex(8)}"
             self._node.acknowledge(self.consumer, output, number, note)
-        network = self._node.recorded()
-        if network is None or output not in network.outputs:
+        schema = None if output == QUARANTINE else self._node.output_schema(output)
+        if schema is None:
             self._refuse(Refused.NOT_OFFERED, f"there is no output {output!r}")
             return None
         self._incarnation, self._stored = note, number
-        schema = network.output_schema(output).arrow_with_ts
-        self._send_now(Agree(self._ask.link, note, number, schema.serialize().to_pybytes()), b"", 0)
+        written = schema.arrow_with_ts.serialize().to_pybytes()
+        self._send_now(Agree(self._ask.link, note, number, written), b"", 0)
         with self._changed:
             while self._begin is None and not self._is_over:
                 self._changed.wait()

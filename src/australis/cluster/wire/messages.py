@@ -2,6 +2,7 @@
 
 The reader of a link asks, the writer agrees, the reader says where to begin, the writer sends tuples, and the
 reader says what it has stored. A link has a number, chosen by the reader, that is valid for one connection.
+Instead of asking, a reader that was granted it defines boxes that the writer is to run first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ VERSION = 1
 """Of the protocol: a node refuses one that says another."""
 LETTER_MOST = 44 << 10
 """The longest letter in bytes; it fits into a control message as base64."""
+PIECE_MOST, GRANT_MOST = 24 << 10, 12 << 10
+"""The longest definition of a piece, and the longest grant, in bytes: both fit into one control message."""
+KEPT_MOST = 200
+"""How many pieces a node may have at another one."""
 
 Weight = Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
 LinkNumber = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
@@ -45,6 +50,12 @@ class Refused(StrEnum):
     """The reader's input is gone, or does not take the tuples."""
     MOVED = "moved"
     """The output is at another node now."""
+    GRANT = "grant"
+    """No grant that holds lets the reader put these boxes there."""
+    PIECE = "piece"
+    """The boxes make no sense there."""
+    LIMIT = "limit"
+    """They take more than their grant admits."""
     TOO_MANY = "too_many"
     STOPPED = "stopped"
 
@@ -78,6 +89,26 @@ class Ask(Value, frozen=True):
     output: Name
     input: Name
     weight: Weight
+
+
+class Define(Value, frozen=True):
+    """The reader wants an output behind boxes that the writer is to run: a piece, named after the input."""
+
+    link: LinkNumber
+    output: Name
+    input: Name
+    weight: Weight
+    version: Count
+    """Of what is defined for this input: what is defined later has a greater one."""
+    piece: Annotated[bytes, msgspec.Meta(max_length=PIECE_MOST)]
+    grant: Annotated[bytes, msgspec.Meta(max_length=GRANT_MOST)] = b""
+    """What lets the reader do so; a node of the same participant needs none."""
+
+
+class Keep(Value, frozen=True):
+    """Of its pieces at the receiver, the sender wants those of these inputs, and no others."""
+
+    inputs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=KEPT_MOST)]
 
 
 class Agree(Value, frozen=True):
@@ -177,6 +208,8 @@ Said = (
     | Beat
     | Echo
     | Ask
+    | Define
+    | Keep
     | Agree
     | Begin
     | Tuples

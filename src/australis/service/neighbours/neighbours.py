@@ -74,6 +74,7 @@ class Neighbours:
             credentials,
             listen=self._listen,
             offers=self._settings.offers,
+            grants=self._settings.grants,
             seeds=self._seeds,
             advertise=self._address,
             redrawn=self.on_redrawn,

@@ -194,6 +194,8 @@ class ClusterSettings(_Section):
     """The MB per second that may go to each neighbour."""
     place_journal: Path | None = None
     """A file for all that the placement hears and decides, which `australis simulate replay` repeats."""
+    grants: list[Path] = Field(default_factory=list)
+    """Files, or folders of them, by which other participants let this node put boxes behind their outputs."""
 
 
 class ServiceSettings(_Section):

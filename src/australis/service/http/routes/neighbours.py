@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from australis.cluster import Cluster
-from australis.cluster.links import WriterStatus
+from australis.cluster.grants import HeldGrant, PieceStatus, Withdrawal, read_signed
+from australis.cluster.links import WriterStatus, boxes_of
 from australis.cluster.moves import Moved, MoveStatus
-from australis.errors import ClusterError, ErrorCode, ServiceError
+from australis.errors import ClusterError, ErrorCode, Problem, ServiceError
 from australis.service.host import Host, Operation
 from australis.service.http.context import Owner, TheHost, Viewer, audited
 from australis.service.http.errors import documented
@@ -43,6 +46,8 @@ class LinkIn(BaseModel):
 
     input: str
     source: str
+    before: str
+    """The boxes that run at the other node first."""
     weight: float
     state: str
     """absent, asking, running or waiting."""
@@ -103,6 +108,41 @@ class MoveRequest(BaseModel, extra="forbid", strict=True):
     to: str
 
 
+class PieceHere(BaseModel):
+    """How boxes of another node go that run here."""
+
+    name: str
+    """Among the queries and outputs of this node."""
+    holder: str
+    """The node and the input that read it."""
+    output: str
+    """What it reads."""
+    boxes: str
+    grant: str
+    """The id of the grant; empty for a node of the same participant."""
+    problem: str
+    """Why it is stopped."""
+    rate: float
+    """Tuples that left it per second, lately."""
+    cores: float
+    """The part of a core that it used."""
+    state_bytes: int
+    """Its states, and what waits for its reader."""
+
+
+class GrantHeld(BaseModel):
+    """A grant that this node holds."""
+
+    file: str
+    id: str
+    granter: str
+    outputs: list[str]
+    boxes: list[str]
+    expires: datetime | None
+    problem: str
+    """Why it is of no use."""
+
+
 class ClusterState(BaseModel):
     """How the node stands with others."""
 
@@ -112,6 +152,8 @@ class ClusterState(BaseModel):
     nodes: list[Neighbour]
     links_in: list[LinkIn]
     links_out: list[LinkOut]
+    pieces: list[PieceHere]
+    grants: list[GrantHeld]
     refused: dict[str, int]
     """What other nodes were refused, and how often."""
     moves: list[Move] = Field(default_factory=list)
@@ -122,13 +164,18 @@ def cluster(host: TheHost, caller: Viewer) -> ClusterState:
     """Other nodes, and the links with them."""
     found = host.neighbours.status
     if found is None:
-        return ClusterState(name=None, listens=None, nodes=[], links_in=[], links_out=[], refused={})
+        empty: dict[str, list[Any]] = {
+            name: [] for name in ("nodes", "links_in", "links_out", "pieces", "grants")
+        }
+        return ClusterState(name=None, listens=None, refused={}, **empty)
     return ClusterState(
         name=found.name,
         listens=None if found.listens is None else f"{found.listens[0]}:{found.listens[1]}",
         nodes=[Neighbour.model_validate(vars(each)) for each in found.peers],
         links_in=[LinkIn.model_validate(vars(each)) for each in found.links_in],
         links_out=[_link_out(each) for each in found.links_out],
+        pieces=[_piece(each) for each in found.pieces],
+        grants=[_held(each) for each in found.grants],
         refused=dict(found.refused),
         moves=[_moved(each) for each in found.moves],
     )
@@ -162,6 +209,59 @@ def move(host: TheHost, caller: Owner, given: MoveRequest, request: Request, wai
 
 def _moved(found: MoveStatus) -> Move:
     return Move.model_validate({**vars(found), "boxes": list(found.boxes)})
+
+
+def _piece(piece: PieceStatus) -> PieceHere:
+    return PieceHere(
+        name=piece.name,
+        holder=piece.holder,
+        output=piece.output,
+        boxes=boxes_of(piece.definition),
+        grant=piece.grant,
+        problem=piece.problem,
+        rate=piece.rate,
+        cores=piece.cores,
+        state_bytes=piece.state,
+    )
+
+
+def _held(held: HeldGrant) -> GrantHeld:
+    grant = held.grant
+    return GrantHeld(
+        file=held.file,
+        id="" if grant is None else grant.id,
+        granter="" if grant is None else grant.granter,
+        outputs=[] if grant is None else [*grant.outputs],
+        boxes=[] if grant is None else [*grant.boxes],
+        expires=None if grant is None else grant.expires_at,
+        problem=held.problem,
+    )
+
+
+class WithdrawalRequest(BaseModel, extra="forbid"):
+    """A withdrawal of a grant, as `australis grant withdraw` has signed it."""
+
+    withdrawal: dict[str, Any]
+
+
+class Withdrawn(BaseModel):
+    """What holds no more."""
+
+    id: str
+    serial: int
+    """The grants of this id up to this serial number."""
+
+
+@router.post("/cluster/withdrawals", responses=documented(ErrorCode.CONFLICT, ErrorCode.INVALID_REQUEST))
+def withdraw(host: TheHost, caller: Owner, request: WithdrawalRequest) -> Withdrawn:
+    """Heed the withdrawal of a grant: the pieces that it admitted end here, and at other nodes."""
+    try:
+        found = read_signed(json.dumps(request.withdrawal).encode(), "withdrawal", Withdrawal)
+    except (ClusterError, ValueError, RecursionError) as error:
+        problem = Problem("withdrawal", "is no withdrawal", "what `australis grant withdraw` has signed")
+        raise ServiceError(ErrorCode.INVALID_REQUEST, problem) from error
+    _asked(host, lambda cluster: cluster.withdraw_grant(found))
+    return Withdrawn(id=found.said.id, serial=found.said.serial)
 
 
 class MemberOfCluster(BaseModel):
