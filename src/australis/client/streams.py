@@ -232,11 +232,6 @@ class Observations:
         return listed((yield Request.of("GET", "/v1/search", q=text, kind=kind)).json(), "found")
 
     @operation
-    def cluster(self) -> Steps[dict[str, Any]]:
-        """How the node stands with others: connections, links, and boxes that moved."""
-        return _object((yield Request.of("GET", "/v1/cluster")))
-
-    @operation
     def members(self) -> Steps[list[dict[str, Any]]]:
         """The nodes that this one knows: name, address, and whether it is alive."""
         return listed((yield Request.of("GET", "/v1/cluster/members")).json(), "members")
@@ -253,7 +248,7 @@ class Observations:
 
     @operation
     def cluster(self) -> Steps[dict[str, Any]]:
-        """Other nodes, the links with them, and the pieces and grants of both."""
+        """Other nodes, the links with them, boxes that moved, and the pieces and grants of both."""
         return _object((yield Request.of("GET", "/v1/cluster")))
 
     @operation
