@@ -14,6 +14,7 @@ from australis.cluster.announcing import Announcing
 from australis.cluster.catalogue import Kind
 from australis.cluster.directory import Directory, Findings, MemberStatus, Where
 from australis.cluster.following import Following
+from australis.cluster.granting import Granting
 from australis.cluster.grants import (
     WATCH_S,
     WITHDRAWALS,
@@ -40,7 +41,6 @@ from australis.cluster.links import (
 )
 from australis.cluster.membership import Pace
 from australis.cluster.moves import LIMIT_S, TOPIC, Moved, MoveStatus, Moving, MovingNode
-from australis.cluster.placing import Placing
 from australis.cluster.transport import IDLE_S, Connection, Peer, Peers, PeerStatus, reached_at
 from australis.cluster.wire import (
     LETTER_MOST,
@@ -166,10 +166,10 @@ class Cluster:
                 topic: lambda sender, data, topic=topic: self._directory_heard(topic, sender, data)  # type: ignore[misc]
                 for topic in self._directory.topics
             }
-        self._placing = Placing(
+        self._granting = Granting(
             credentials, node, self, self._refuse, grants, threads, watch_s, self._directory
         )
-        self._topics[WITHDRAWALS] = self._placing.hear
+        self._topics[WITHDRAWALS] = self._granting.hear
         self._peers.start()
         self._worths.start()
         self._following: Following | None = None
@@ -232,7 +232,7 @@ class Cluster:
         """Have exactly these links: the source and the weight of each input."""
         wanted = {name: self._parsed(name, source, weight) for name, (source, weight) in links.items()}
         with self._arranging:
-            self._placing.begin_arranging()
+            self._granting.begin_arranging()
             with self._lock:
                 known = {name: reader.link for name, reader in self._readers.items()} | self._named
             for name, link in known.items():
@@ -241,7 +241,7 @@ class Cluster:
             for name, link in wanted.items():
                 if known.get(name) != link:
                     self.link(name, link.source, weight=link.weight)
-            self._placing.arranged()
+            self._granting.arranged()
 
     def _parsed(self, name: str, source: str, weight: float) -> Link | NamedLink:
         """A link, with what the network wants done before its tuples cross over."""
@@ -258,7 +258,7 @@ class Cluster:
 
     def withdraw_grant(self, withdrawal: Signed) -> None:
         """Heed the withdrawal of a grant of this participant, and let its other nodes know."""
-        self._placing.withdraw(withdrawal)
+        self._granting.withdraw(withdrawal)
 
     def peers(self) -> list[Peer]:
         """All nodes that are known to connections."""
@@ -354,7 +354,7 @@ class Cluster:
         self._begin(link)
         if link.before:
             # Where it was before, it is wanted no more.
-            self._placing.keep_all()
+            self._granting.keep_all()
 
     def drawn(self, name: str) -> Link | None:
         """The link into an input, if there is one."""
@@ -375,7 +375,7 @@ class Cluster:
         if is_last and reader.link.node not in (self.name, *self._kept):
             self._peers.release(reader.link.node)
         if reader.link.before:
-            self._placing.keep(self._peers.peer(reader.link.node))
+            self._granting.keep(self._peers.peer(reader.link.node))
 
     def _draw(self, link: Link) -> None:
         with self._lock:
@@ -396,7 +396,7 @@ class Cluster:
             return
         with self._lock:
             reader = Reader(
-                self._node, link, self._number, self._window, self._threads, self._lost, self._placing.grant
+                self._node, link, self._number, self._window, self._threads, self._lost, self._granting.grant
             )
             self._readers[link.input] = reader
         reader.start()
@@ -457,8 +457,8 @@ class Cluster:
             [replace(each.status(), worth=worths.get(each.output)) for each in writers],
             refused,
             self._moving.statuses(),
-            self._placing.statuses(),
-            self._placing.held(),
+            self._granting.statuses(),
+            self._granting.held(),
         )
 
     def close(self) -> None:
@@ -476,7 +476,7 @@ class Cluster:
             each.join(10.0)
         self._worths.close()
         self._peers.close()
-        self._placing.close()
+        self._granting.close()
         self._acknowledger.close()
 
     def __enter__(self) -> Self:
@@ -504,10 +504,10 @@ class Cluster:
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
             found = self._remote(peer)
-        self._placing.keep(peer)
+        self._granting.keep(peer)
         for each in found:
             each.joined(connection)
-        self._placing.joined(peer)
+        self._granting.joined(peer)
         if self._directory is not None:
             self._directory.joined(peer.name)
         self._moving.joined(peer.name)
@@ -523,7 +523,7 @@ class Cluster:
         with self._lock:
             readers = self._remote(peer)
             ended = [self._writers.pop(key) for key in [*self._writers] if key[0] is connection]
-        self._placing.left(connection)
+        self._granting.left(connection)
         for reader in readers:
             reader.left(connection)
         for writer in ended:
@@ -543,7 +543,7 @@ class Cluster:
             case Define():
                 self._define(peer, connection, said)
             case Keep():
-                self._placing.kept(peer, connection, said)
+                self._granting.kept(peer, connection, said)
             case Agree() | Tuples() | Refusal():
                 with self._lock:
                     reader = self._by_number.get(said.link)
@@ -579,7 +579,7 @@ class Cluster:
             writer = self._writers.get(key)
             if isinstance(said, Close):
                 self._writers.pop(key, None)
-                if self._placing.closed(connection, said.link):
+                if self._granting.closed(connection, said.link):
                     return
         if writer is None:
             # A link that has ended on this side; its reader did not know yet.
@@ -615,7 +615,7 @@ class Cluster:
 
     def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Begin to send an output to who asks, if it may have it."""
-        may_read = self._offers.has(ask.output, peer.name) and self._placing.is_for(ask.output, peer.name)
+        may_read = self._offers.has(ask.output, peer.name) and self._granting.is_for(ask.output, peer.name)
         if may_read and (moved := self._moved(ask.output)):
             what = f"{ask.output!r} is at {moved} now"
             connection.send(Refusal(ask.link, Refused.MOVED, what, moved))
@@ -635,7 +635,7 @@ class Cluster:
         if is_taken:
             self._refuse("link_twice")
         else:
-            self._placing.define(peer, connection, said)
+            self._granting.define(peer, connection, said)
 
     def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None:
         """Send an output to who may have it."""

@@ -71,8 +71,10 @@ class Service:
             self._client.close()
         if self._child.poll() is None:
             self._child.terminate()
+            # One that takes too long is killed.
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(_END_S)
+        # It may have ended with all that it has started.
         with suppress(ProcessLookupError):
             os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()

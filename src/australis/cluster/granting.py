@@ -25,7 +25,7 @@ from australis.cluster.transport import Connection, Peer
 from australis.cluster.wire import KEPT_MOST, Ask, Define, Keep, Post, Refusal, Refused
 from australis.engine.threads import Threads
 
-__all__ = ["WATCH_S", "Among", "Placing"]
+__all__ = ["WATCH_S", "Among", "Granting"]
 
 
 class Among(Protocol):
@@ -38,7 +38,7 @@ class Among(Protocol):
     def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None: ...
 
 
-class Placing:
+class Granting:
     """Pieces of others at this node, and those that this node wants elsewhere."""
 
     def __init__(
