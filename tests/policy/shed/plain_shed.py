@@ -1,16 +1,20 @@
-"""The plainest shedding: every step looks at the whole flow again. For comparison."""
+"""The plainest shedding, for comparison: a step looks at the whole flow again, and the level is searched."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 
 from australis.algebra.quality import Points
 from australis.policy.load import Situation, Stage
 from australis.policy.shed.drop_boxes import LONG_QUEUE_S, DropBox, Shedding, curve
 from australis.policy.shed.flow import TRAIN, Fractions, excess
-from australis.policy.shed.walk import NEAR, STEPS_MAX
+from australis.policy.shed.levels import EVENNESS
+from australis.policy.shed.walk import NEAR, STEPS_MAX, STRIDE, Step
 from australis.qos.graphs import slope, utility
+
+HALVINGS = 100
 
 
 class Flow:
@@ -100,6 +104,18 @@ class Flow:
             for output in self._outputs.get(end, ())
         }
 
+    def groups(self, places: Sequence[str]) -> list[frozenset[str]]:
+        """Places that lead to stages in common, directly or through others."""
+        found: list[frozenset[str]] = []
+        for place in places:
+            touching = [each for each in found if any(self._touch(place, other) for other in each)]
+            found = [each for each in found if each not in touching]
+            found.append(frozenset({place}).union(*touching))
+        return found
+
+    def _touch(self, one: str, other: str) -> bool:
+        return bool(set(self._downstream[one]) & set(self._downstream[other]))
+
     def _all_downstream(self) -> dict[str, list[str]]:
         """For each stage, itself and those that it feeds, directly or not, in order."""
         place = {name: index for index, name in enumerate(self._ids)}
@@ -125,84 +141,127 @@ def _cost_s(stage: Stage, train: float, inactive: Collection[str]) -> float:
 
 
 def shed(
-    flow: Flow, need: float, values: Mapping[str, Points] | None = None, *, each: float = math.inf
+    flow: Flow,
+    need: float,
+    values: Mapping[str, Points] | None = None,
+    *,
+    each: float = math.inf,
+    evenness: float = EVENNESS,
 ) -> Shedding:
-    """The drop boxes that meet a need, step by step along the curves of the outputs.
+    """The drop boxes that meet a need: those of the lowest level of loss at which enough is recovered.
 
-    The paper goes down the curve with the smallest slope until another one's is smaller. That is optimal if a
-    tuple costs the same on its way to every output. Here tuples have known costs, and a place upstream of a
-    branch serves several outputs; so each step takes the place that loses the least weighted utility, summed
-    over its downstream outputs, per second of workers' time recovered. With equal costs and one output
-    downstream of every place this is the paper's order. A step ends where a curve has its next point, the
-    place admits nothing more, or the need is met; so a greater need only adds steps, and never loses less.
-
-    `values` has curves for outputs without a loss graph. No stage may need more than `each`: a stage that
-    runs one train at a time cannot use more workers. Such stages are relieved first.
+    Stages that need more than `each` are relieved first. Then the level is searched by halving an interval,
+    and each time all groups walk up to it, from where they were.
     """
-    walk = _Walk(flow, values or {})
+    walk = _Walk(flow, values or {}, evenness)
     for stage in flow.situation.stages if each < math.inf else ():
         walk.relieve(stage, each)
-    walk.until(need)
+    low, high = -2.0, 1e12
+    for _ in range(HALVINGS if need - walk.recovered > NEAR else 0):
+        level = (low + high) / 2 if high < 1.0 else math.sqrt(max(low, 1e-9) * high)
+        reached = walk.copy()
+        reached.until(level)
+        low, high = (low, level) if reached.recovered > need else (level, high)
+    if need - walk.recovered > NEAR:
+        walk.until(low)
+        walk.jump(high, need)
     return walk.result(need)
 
 
 class _Walk:
     """The walk along the curves: the fractions admitted so far, by place."""
 
-    def __init__(self, flow: Flow, values: Mapping[str, Points]) -> None:
-        self._flow, self._goals = flow, flow.situation.goals
+    def __init__(self, flow: Flow, values: Mapping[str, Points], evenness: float) -> None:
+        self._flow, self._goals, self._evenness = flow, flow.situation.goals, evenness
         curves = {name: curve(goal.quality, values.get(name)) for name, goal in self._goals.items()}
         self._curves = {name: points for name, points in curves.items() if points is not None}
         self._places = tuple(places(flow, frozenset(self._curves)))
+        self._groups = flow.groups(self._places)
         self._kept = dict.fromkeys(self._places, 1.0)
         self._whole = flow.asked({})
         self._steps = 0
 
+    def copy(self) -> _Walk:
+        found = copy(self)
+        found._kept = dict(self._kept)
+        return found
+
     def relieve(self, stage: str, most: float) -> None:
         """Walk until a stage needs no more than it may."""
-        while (beyond := self._flow.busy(stage, self._kept) - most) > NEAR and self._step(beyond, stage):
-            pass
+        while (beyond := self._flow.busy(stage, self._kept) - most) > NEAR:
+            step = self._best(self._places, stage)
+            if step is None or not self._take(step, min(1.0, beyond / step.relief)):
+                break
 
-    def until(self, need: float) -> None:
-        """Walk until a given time is recovered."""
-        while (rest := need - self.recovered) > NEAR and self._step(rest):
-            pass
+    def until(self, level: float) -> None:
+        """Let all groups walk until their next step begins above a level."""
+        for group in self._groups:
+            while (step := self._best(group)) is not None and step.begins <= level:
+                width = step.ends - step.begins
+                part = (level - step.begins) / width if width > 0 else 1.0
+                if not self._take(step, min(part, 1.0)) or part < 1.0:
+                    break
+
+    def jump(self, level: float, need: float) -> None:
+        """Take steps that begin about at a level, until a given time is recovered."""
+        for group in self._groups:
+            while (rest := need - self.recovered) > NEAR and (step := self._best(group)) is not None:
+                if step.begins > level + 1e-6 or not self._take(step, min(1.0, rest / step.relief)):
+                    break
 
     @property
     def recovered(self) -> float:
         return self._whole - self._flow.asked(self._kept)
 
-    def _step(self, need: float, only: str | None = None) -> bool:
-        """Take the cheapest step, by the time recovered in total or at one stage; False if there is none."""
-        delivered, arriving = self._flow.delivered(self._kept), self._flow.arriving(self._kept)
-        costs = self._flow.costs(self._kept, only)
-        best: tuple[float, float, str, dict[str, float]] | None = None
-        for place in self._places:
-            relief = arriving[place] * costs[place]
-            if self._kept[place] > 0 and relief > NEAR:
-                shares = self._flow.shares(place, arriving[place], self._kept)
-                loss = sum(self._loss(output, delivered[output], shares[output]) for output in shares)
-                if best is None or (loss / relief, -relief) < best[:2]:
-                    best = (loss / relief, -relief, place, shares)
-        if best is None:
-            return False
-        _, negative, place, shares = best
-        ends = (self._to_next_point(output, delivered[output], share) for output, share in shares.items())
+    def _best(self, among: Collection[str], only: str | None = None) -> Step | None:
+        """The step of the lowest level, by the time recovered in total or at one stage."""
+        arriving, costs = self._flow.arriving(self._kept), self._flow.costs(self._kept, only)
+        reliefs = {place: arriving[place] * costs[place] for place in self._places if place in among}
+        steps = [
+            (self._level(place, 0.0, relief), -relief, number, place)
+            for number, (place, relief) in enumerate(reliefs.items())
+            if self._kept[place] > 0 and relief > NEAR
+        ]
+        if not steps:
+            return None
+        begins, negative, _, place = min(steps)
         before = self._kept[place]
-        kept = before - min(need / -negative, *ends, before)
-        self._kept[place] = kept if kept > NEAR else 0.0
+        crowded = any(len(group) > 1 and place in group for group in self._groups)
+        part = min(*self._ends(place), STRIDE if crowded else 1.0, before, 1.0)
+        after = before - part if before - part > NEAR else 0.0
+        ends = self._level(place, before - after, -negative)
+        return Step(place, before, after, -negative * (before - after), begins, ends)
+
+    def _take(self, step: Step, part: float) -> bool:
+        kept = step.before - part * (step.before - step.after) if part < 1.0 else step.after
+        self._kept[step.place] = kept if kept > NEAR else 0.0
         self._steps += 1
-        return self._kept[place] < before and self._steps < STEPS_MAX
+        return kept < step.before and self._steps < STEPS_MAX
+
+    def _level(self, place: str, part: float, relief: float) -> float:
+        """What a place loses per time recovered, raised by what its outputs have lost already."""
+        delivered, shares = self._flow.delivered(self._kept), self._shares(place)
+        loss = sum(
+            self._loss(output, delivered[output], share)
+            * (1.0 + self._evenness * (1.0 - delivered[output] + share * part))
+            for output, share in shares.items()
+        )
+        return loss / relief if loss > 0 else part - self._kept[place]
+
+    def _shares(self, place: str) -> dict[str, float]:
+        return self._flow.shares(place, self._flow.arriving(self._kept)[place], self._kept)
 
     def _loss(self, output: str, delivered: float, share: float) -> float:
         """The utility that an output loses per fraction shed at a place."""
         steepness = slope(self._curves[output], max(delivered - NEAR, 0.0), -1)
         return self._goals[output].quality.weight * max(0.0, steepness) * share
 
-    def _to_next_point(self, output: str, delivered: float, share: float) -> float:
-        """The fraction to shed at a place until an output reaches the next point of its curve."""
-        below = [x for x, _ in self._curves[output] if x < delivered - NEAR]
-        return (delivered - (below[-1] if below else 0.0)) / share if share > 0 else 1.0
+    def _ends(self, place: str) -> Iterator[float]:
+        """The fractions to shed at a place until an output reaches the next point of its curve."""
+        delivered = self._flow.delivered(self._kept)
+        for output, share in self._shares(place).items():
+            below = [x for x, _ in self._curves[output] if x < delivered[output] - NEAR]
+            yield (delivered[output] - (below[-1] if below else 0.0)) / share if share > 0 else 1.0
 
     def result(self, need: float) -> Shedding:
         delivered = self._flow.delivered(self._kept)

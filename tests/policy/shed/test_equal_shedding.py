@@ -58,8 +58,14 @@ def check(random: Random) -> None:
     losing = frozenset(name for name in node.goals if random.random() < 0.8)
     assert list(places(found, losing)) == list(plain.places(wanted, losing))
     need = wanted.need() * random.choice([0.1, 0.5, 1.0, 2.0])
-    each = random.choice([0.25, 1.0, math.inf])
-    assert shed(found, need, each=each) == plain.shed(wanted, need, each=each)
+    each, evenness = random.choice([0.25, 1.0, math.inf]), random.choice([0.0, 0.25, 1.0])
+    one = shed(found, need, each=each, evenness=evenness)
+    other = plain.shed(wanted, need, each=each, evenness=evenness)
+    assert one.recovered == pytest.approx(other.recovered, abs=1e-6)
+    assert math.fsum(one.lost.values()) == pytest.approx(math.fsum(other.lost.values()), abs=1e-5)
+    if evenness:
+        rates = ({name: box.rate for name, box in each.boxes.items()} for each in (one, other))
+        assert next(rates) == pytest.approx(next(rates), abs=1e-5)
 
 
 def branches(outputs: int) -> Situation:

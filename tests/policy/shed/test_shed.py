@@ -13,6 +13,8 @@ from australis.algebra.quality import Points, Quality, ValueGraph
 from australis.policy.load import Goal, Situation, Stage
 from australis.policy.shed.drop_boxes import places, shed
 from australis.policy.shed.flow import Flow
+from australis.policy.shed.levels import EVENNESS
+from australis.policy.shed.walk import STRIDE
 from australis.qos.graphs import utility
 
 LINE: Points = ((0, 0), (1, 1))
@@ -65,6 +67,59 @@ def test_above_a_split_what_all_outputs_lose_counts() -> None:
     assert rates(situation([shared, *own], both), 1.05) == {"s": 0.5}
     one = [both[0], goal("b", "s", "sb", weight=9.0)]
     assert rates(situation([shared, *own], one), 0.5) == {"sa": 0.5}
+
+
+# --- in proportion
+
+
+def test_equal_graphs_lose_equal_fractions() -> None:
+    here = situation(branches("a", "b", "c"), [goal(name, f"s{name}") for name in "abc"])
+    assert rates(here, 1.2) == {"sa": 0.4, "sb": 0.4, "sc": 0.4}
+    flat = situation(branches("a", "b"), [goal("a", "sa", loss=BENT), goal("b", "sb", loss=BENT)])
+    assert rates(flat, 0.1) == {"sa": 0.05, "sb": 0.05}
+
+
+def test_the_same_line_with_more_points_is_the_same_line() -> None:
+    here = situation(
+        branches("a", "b"), [goal("a", "sa"), goal("b", "sb", loss=((0, 0), (0.4, 0.4), (1, 1)))]
+    )
+    assert rates(here, 1.2) == {"sa": 0.6, "sb": 0.6}
+
+
+def test_who_would_lose_a_little_more_loses_a_little_less() -> None:
+    here = situation(branches("a", "b"), [goal("a", "sa", weight=1.1), goal("b", "sb")])
+    # 1.1 x (1 + a) = 1 + b, and a + b = 1.
+    assert rates(here, 1.0) == {"sa": round(0.9 / 2.1, 9), "sb": round(1.2 / 2.1, 9)}
+    assert rates(here, 0.1) == {"sb": 0.1}
+
+
+def test_without_evenness_one_after_the_other_loses_all() -> None:
+    here = situation(branches("a", "b"), [goal("a", "sa", weight=1.1), goal("b", "sb")])
+    found = shed(Flow(here), 1.2, evenness=0.0)
+    assert {stage: round(box.rate, 9) for stage, box in found.boxes.items()} == {"sb": 1.0, "sa": 0.2}
+
+
+def test_the_more_evenness_the_more_alike_are_the_losses() -> None:
+    here = situation(branches("a", "b"), [goal("a", "sa", weight=2.0), goal("b", "sb")])
+    apart = []
+    for evenness in (0.0, 1.0, 4.0, 100.0):
+        delivered = shed(Flow(here), 1.0, evenness=evenness).delivered
+        apart.append(delivered["a"] - delivered["b"])
+    assert apart == sorted(apart, reverse=True)
+    assert apart[0] == pytest.approx(1.0)
+    # With evenness alone each is shed in inverse proportion to what it would lose.
+    assert apart[-1] == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_nearly_equal_outputs_after_a_shared_place_stay_nearly_equal() -> None:
+    shared = Stage("s", {f"s{o}": 1.0 for o in "abc"}, frozenset("abc"), rate=1000, tuple_us=1)
+    own = [Stage(f"s{o}", {}, frozenset(o), tuple_us=1000) for o in "abc"]
+    here = situation(
+        [shared, *own], [goal(o, "s", f"s{o}", weight=w) for o, w in zip("abc", (1.0, 1.05, 9.0))]
+    )
+    delivered = shed(Flow(here), 1.0).delivered
+    assert delivered["c"] == 1.0
+    assert delivered["a"] == pytest.approx(delivered["b"], abs=STRIDE)
 
 
 # --- the places
@@ -249,19 +304,45 @@ def test_what_is_lost_is_read_from_the_graphs(here: Situation, need: float) -> N
 
 @given(st.lists(st.floats(0.2, 5.0), min_size=2, max_size=5), st.floats(0.0, 1.0))
 def test_along_concave_graphs_no_other_drop_boxes_lose_less(weights: list[float], part: float) -> None:
-    """The greedy walk against a search of all mixtures on a grid, for two outputs."""
+    """The walk against a search of all mixtures on a grid, for two outputs; evenness costs a bounded part."""
     a, b = weights[:2]
     here = situation(
         branches("a", "b"),
         [goal("a", "sa", loss=BENT, weight=a), goal("b", "sb", loss=((0, 0), (0.5, 0.75), (1, 1)), weight=b)],
     )
     need = 2.0 * part
-    found = _total(shed(Flow(here), need).lost)
+    found, even = (_total(shed(Flow(here), need, evenness=evenness).lost) for evenness in (0.0, EVENNESS))
     curves: Mapping[str, Points] = {name: each.quality.loss for name, each in here.goals.items()}
     for step in range(101):
         rate_a = max(0.0, need - 1.0) + step / 100 * (min(1.0, need) - max(0.0, need - 1.0))
         lost = a * (1 - utility(curves["a"], 1 - rate_a)) + b * (1 - utility(curves["b"], 1 - need + rate_a))
         assert found <= lost + 1e-6
+        assert even <= (1.0 + EVENNESS) * lost + 1e-6
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)), min_size=2, max_size=6),
+    st.lists(st.floats(-0.01, 0.01), min_size=6, max_size=6),
+    st.floats(0.05, 0.95),
+)
+def test_a_small_difference_of_costs_makes_a_small_difference_of_rates(
+    made: list[tuple[float, float]], errors: list[float], part: float
+) -> None:
+    """Costs are measured, and a part of each measurement is noise: it must not decide who loses all."""
+
+    def delivered(noise: list[float]) -> list[float]:
+        names = [f"o{number}" for number in range(len(made))]
+        stages = [
+            Stage(f"s{name}", outputs=frozenset({name}), rate=1000, tuple_us=1000 * cost * (1 + error))
+            for name, (cost, _), error in zip(names, made, noise, strict=False)
+        ]
+        goals = [goal(name, f"s{name}", weight=weight) for name, (_, weight) in zip(names, made, strict=True)]
+        flow = Flow(situation(stages, goals))
+        found = shed(flow, part * flow.asked({})).delivered
+        return [found[name] for name in names]
+
+    exact, measured = delivered([0.0] * len(made)), delivered(errors)
+    assert max(abs(one - other) for one, other in zip(exact, measured, strict=True)) <= 0.1
 
 
 def _total(lost: Mapping[str, float]) -> float:

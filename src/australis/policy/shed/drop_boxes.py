@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from australis.algebra.quality import Points, Quality
 from australis.policy.load import Situation, Stage
 from australis.policy.shed.flow import Flow, excess
+from australis.policy.shed.levels import EVENNESS, rise
 from australis.policy.shed.walk import NEAR, Walk
 from australis.qos.graphs import utility
 
@@ -63,7 +64,12 @@ def curve(quality: Quality, known: Points | None = None) -> Points | None:
 
 
 def shed(
-    flow: Flow, need: float, values: Mapping[str, Points] | None = None, *, each: float = math.inf
+    flow: Flow,
+    need: float,
+    values: Mapping[str, Points] | None = None,
+    *,
+    each: float = math.inf,
+    evenness: float = EVENNESS,
 ) -> Shedding:
     """The drop boxes that meet a need, step by step along the curves of the outputs.
 
@@ -73,6 +79,9 @@ def shed(
     over its downstream outputs, per second of workers' time recovered. With equal costs and one output
     downstream of every place this is the paper's order. A step ends where a curve has its next point, the
     place admits nothing more, or the need is met; so a greater need only adds steps, and never loses less.
+
+    Steps that lose about the same are taken together, each in part (see `levels`): with equal graphs outputs
+    lose equal fractions. `evenness` says how wide about is; with 0 it is the paper's order, step by step.
 
     `values` has curves for outputs without a loss graph. No stage may need more than `each`: a stage that
     runs one train at a time cannot use more workers. Such stages are relieved first.
@@ -84,14 +93,18 @@ def shed(
     >>> found = shed(Flow(Situation(0, stages, {"a": a, "b": b})), need=0.5)
     >>> {stage: round(box.rate, 6) for stage, box in found.boxes.items()}
     {'sa': 0.2, 'sb': 0.3}
+    >>> b = Goal("b", Quality(loss=((0, 0), (1, 1)), weight=1.25), ("sb",))
+    >>> found = shed(Flow(Situation(0, stages, {"a": a, "b": b})), need=1.0)
+    >>> {stage: round(box.rate, 6) for stage, box in found.boxes.items()}
+    {'sa': 0.5, 'sb': 0.5}
     """
     goals = flow.situation.goals
     known = {name: curve(goal.quality, (values or {}).get(name)) for name, goal in goals.items()}
     curves = {name: points for name, points in known.items() if points is not None}
-    walk = Walk(flow, curves, tuple(places(flow, frozenset(curves))))
+    walk = Walk(flow, curves, tuple(places(flow, frozenset(curves))), evenness)
     for stage in flow.situation.stages if each < math.inf else ():
         walk.relieve(stage, each)
-    walk.until(need)
+    rise(walk, need - walk.recovered)
     return _result(walk, flow, curves, need)
 
 

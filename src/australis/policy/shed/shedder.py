@@ -12,6 +12,7 @@ from australis.policy.load import Situation
 from australis.policy.shed.drop_boxes import DropBox, Shedding, curve, shed
 from australis.policy.shed.flow import HORIZON_S, TRAIN, Flow, excess
 from australis.policy.shed.foresight import is_late, will_be_late
+from australis.policy.shed.levels import EVENNESS
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Manners:
     """By how much the cost estimate grows per second that queues stay long in spite of shedding."""
     train: float = TRAIN
     """The tuples that share the fixed cost of a train."""
+    evenness: float = EVENNESS
+    """How far outputs that would lose about the same share what is to be shed (see `levels`)."""
 
 
 @dataclass
@@ -185,10 +188,11 @@ class Shedder:
         """
         for flow in flows:
             each = flow.situation.headroom
-            found = shed(flow, flow.need(), values, each=each)
+            found = shed(flow, flow.need(), values, each=each, evenness=self._manners.evenness)
             if not found.missing:
                 return found
-        less = shed(flow, max(0.0, found.recovered - self._part(flow.situation)), values, each=each)
+        need = max(0.0, found.recovered - self._part(flow.situation))
+        less = shed(flow, need, values, each=each, evenness=self._manners.evenness)
         return replace(less, missing=flow.need() - less.recovered)
 
     def _part(self, situation: Situation) -> float:
