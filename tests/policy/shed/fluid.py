@@ -50,6 +50,11 @@ class Node:
     shedder: Shedder
     dearer: float = 1.0
     workers: int = 1
+    noise: float = 0.0
+    """The standard deviation of what is measured of rates and costs, as a part of it."""
+    random: Random = field(default_factory=lambda: Random(0))
+    every: int = 5
+    """In how many steps the shedder decides once."""
 
     def __post_init__(self) -> None:
         self.now = 0
@@ -62,13 +67,13 @@ class Node:
         self.shed_at: set[str] = set()
 
     def step(self, rates: Mapping[str, float]) -> tuple[Command, ...]:
-        """A tenth of a second: tuples arrive, the shedder decides twice a second, the workers work."""
+        """A tenth of a second: tuples arrive, the shedder decides at times, the workers work."""
         self.now += STEP_US
         for queue in self.queues.values():
             queue.arrived.append(0.0)
         for name, rate in rates.items():
             self._arrive(name, self.now, rate * STEP_US / 1e6)
-        commands = self.shedder.decide(self.situation()) if self.now % (5 * STEP_US) == 0 else ()
+        commands = self.shedder.decide(self.situation()) if self.now % (self.every * STEP_US) == 0 else ()
         self.shed_at |= {command.stage for command in commands if not isinstance(command, Withdraw)}
         self._work(self.workers * STEP_US / 1e6)
         return commands
@@ -125,9 +130,12 @@ class Node:
             stage.outputs,
             waiting=round(queue.waiting),
             oldest=queue.chunks[0][0] if queue.chunks else None,
-            rate=sum(queue.arrived) / (len(queue.arrived) * STEP_US / 1e6),
-            tuple_us=stage.tuple_us,
+            rate=self._measured(sum(queue.arrived) / (len(queue.arrived) * STEP_US / 1e6)),
+            tuple_us=self._measured(stage.tuple_us),
         )
+
+    def _measured(self, value: float) -> float:
+        return value * (1.0 + self.random.gauss(0.0, self.noise)) if self.noise else value
 
 
 @dataclass(frozen=True)

@@ -114,9 +114,8 @@ def test_the_more_evenness_the_more_alike_are_the_losses() -> None:
 def test_nearly_equal_outputs_after_a_shared_place_stay_nearly_equal() -> None:
     shared = Stage("s", {f"s{o}": 1.0 for o in "abc"}, frozenset("abc"), rate=1000, tuple_us=1)
     own = [Stage(f"s{o}", {}, frozenset(o), tuple_us=1000) for o in "abc"]
-    here = situation(
-        [shared, *own], [goal(o, "s", f"s{o}", weight=w) for o, w in zip("abc", (1.0, 1.05, 9.0))]
-    )
+    weights = {"a": 1.0, "b": 1.05, "c": 9.0}
+    here = situation([shared, *own], [goal(o, "s", f"s{o}", weight=weights[o]) for o in "abc"])
     delivered = shed(Flow(here), 1.0).delivered
     assert delivered["c"] == 1.0
     assert delivered["a"] == pytest.approx(delivered["b"], abs=STRIDE)

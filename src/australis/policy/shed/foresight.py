@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from australis.policy.load import Goal, Situation
 from australis.policy.schedule import waited
@@ -23,15 +24,28 @@ def is_late(goal: Goal) -> bool:
     return late and allowed_s(goal) < math.inf
 
 
-def will_be_late(flow: Flow, kept: Fractions, part: float, inactive: Collection[str] = ()) -> bool:
-    """Whether what waits for a served output will use up more than a fraction of its allowed time."""
-    situation = flow.situation
-    all_s = _all_s(flow, kept)
-    return any(
-        _delay_s(goal, flow, kept, all_s) > part * allowed_s(goal)
-        for name, goal in situation.goals.items()
-        if name not in inactive
+@dataclass(frozen=True)
+class Wait:
+    """How long tuples will have waited for the output that has the least time left."""
+
+    part: float
+    """The part of the time that it allows; beyond 1 it will be late."""
+    allowed_s: float
+
+
+NO_WAIT = Wait(0.0, math.inf)
+
+
+def longest_wait(flow: Flow, kept: Fractions, inactive: Collection[str] = ()) -> Wait:
+    """The wait for the served output for which it is the greatest part of the time that it allows."""
+    goals, all_s = flow.situation.goals, _all_s(flow, kept)
+    allowed = {name: allowed_s(goal) for name, goal in goals.items() if name not in inactive}
+    waits = (
+        Wait(_delay_s(goals[name], flow, kept, all_s) / each, each)
+        for name, each in allowed.items()
+        if each < math.inf
     )
+    return max(waits, key=lambda wait: wait.part, default=NO_WAIT)
 
 
 def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:

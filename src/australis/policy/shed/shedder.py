@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from australis.algebra.quality import Points
 from australis.policy.load import Situation
 from australis.policy.shed.drop_boxes import DropBox, Shedding, curve, shed
-from australis.policy.shed.flow import HORIZON_S, TRAIN, Flow, excess
-from australis.policy.shed.foresight import is_late, will_be_late
+from australis.policy.shed.flow import HORIZON_S, TRAIN, Flow
+from australis.policy.shed.foresight import is_late, longest_wait
 from australis.policy.shed.levels import EVENNESS
+from australis.policy.shed.regulator import Regulator, follow
+from australis.policy.shed.smoothing import Smoothing
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,6 @@ ByValue = Callable[[str, float], DropBox | None]
 """For a stage and a fraction to shed there: a drop box that selects by value, if one is possible."""
 
 
-DISTRUST_MAX = 0.5
-"""The most by which costs are assumed to be underestimated."""
-
-
 @dataclass(frozen=True)
 class Manners:
     """How fast the shedder acts, and how slowly it withdraws. Times are in seconds."""
@@ -63,10 +60,14 @@ class Manners:
     """How long there must have been no need before it is withdrawn if there is no margin."""
     least: float = 0.01
     """Drop boxes with a smaller rate are not worth a command."""
-    step: float = 0.05
-    """Smaller differences of rates are not worth a command."""
-    gain: float = 0.1
-    """By how much the cost estimate grows per second that queues stay long in spite of shedding."""
+    jump: float = 0.15
+    """A rate is raised at once if this fraction of what is admitted is too much, and an output at risk."""
+    follow_s: float = 0.5
+    """In what time rates otherwise follow what is needed, up and down."""
+    step: float = 0.01
+    """Smaller differences of what is admitted are not worth a command."""
+    coarse: float = 0.05
+    """The same for drop boxes by value, which are found by trials."""
     train: float = TRAIN
     """The tuples that share the fixed cost of a train."""
     evenness: float = EVENNESS
@@ -83,22 +84,23 @@ class _State:
     """When it last gave a command for each of them."""
     alarmed: int | None = None
     """When it last saw an output outside of its good zone, or about to leave it."""
-    foreseen: int | None = None
-    """When queues last predicted that an output would leave its good zone."""
     needed: int | None = None
     """When there last was a need."""
     looked: int | None = None
     """When it last decided."""
-    distrust: float = 0.0
-    """The fraction by which costs seem to be underestimated."""
+    rates: dict[str, float] = field(default_factory=dict)
+    """The rates that drop boxes should have, which they follow in steps."""
+    regulator: Regulator = field(default_factory=Regulator)
 
 
 class Shedder:
-    """Decides which drop boxes are where: quick to insert, slow to withdraw.
+    """Decides which drop boxes are where: quick to insert, slow to withdraw, steady in between.
 
     It acts when an output is late, or its queues predict that it will be. The need is the workers' time
     beyond the capacity, if nothing were shed, for arrivals and the backlog; and a stage, which runs one train
-    at a time, must not need more than one worker. Rates rise at once and fall by halves. A drop box is
+    at a time, must not need more than one worker. While drop boxes stand, a regulator corrects the costs so
+    that tuples wait a part of the time that outputs allow, and rates follow what is needed slowly: noise in
+    measurements is not passed on, and nothing swings. Only much too low ones rise at once. A drop box is
     withdrawn when all would fit without it: after a short calm if there is a margin, after a longer one if
     not, and even if an output is late then, since shedding does not help it.
 
@@ -109,6 +111,7 @@ class Shedder:
     def __init__(self, manners: Manners = Manners(), by_value: ByValue | None = None) -> None:  # noqa: B008
         self._manners, self._by_value = manners, by_value
         self._state = _State()
+        self._smoothing = Smoothing()
         self.shedding: Shedding | None = None
         """The basis of the last decision, if anything was to be shed."""
 
@@ -129,55 +132,56 @@ class Shedder:
         `inactive` are outputs that the scheduler does not serve, `values` the utility of outputs' values by
         the fraction delivered (see `semantic.value_curve`).
         """
-        alarmed = self._look(situation, inactive)
+        seconds = min(self._since(situation, self._state.looked), 1.0)
+        alarmed = self._look(situation, inactive, seconds)
         if not alarmed and not self._state.boxes:
             self.shedding = None
             return ()
-        horizon_s = self._manners.horizon_s
-        horizons = (horizon_s, 4 * horizon_s, math.inf) if alarmed else (math.inf,)
-        flow = partial(self._flow, situation, inactive)
-        self.shedding = self._plan([flow(each) for each in horizons], values)
+        situation = self._smoothing.of(situation, seconds, at_once=not self._state.boxes)
+        self.shedding = self._plan(self._flows(situation, inactive, alarmed=alarmed), values)
         if any(box.rate >= self._manners.least for box in self.shedding.boxes.values()):
             self._state.needed = situation.now
         elif not self._state.boxes:
             return ()
-        cautious = self._plan([flow(each, self._manners.margin) for each in horizons], values)
-        commands = tuple(self._commands(situation, alarmed, self.shedding, cautious))
+        margin = self._flows(situation, inactive, alarmed=alarmed, margin=self._manners.margin)
+        cautious = self._plan(margin, values)
+        commands = tuple(self._commands(situation, alarmed, seconds, self.shedding, cautious))
         self._note(situation.now, commands)
         return commands
 
-    def _flow(
-        self, situation: Situation, inactive: Collection[str], horizon_s: float, margin: float = 0.0
-    ) -> Flow:
-        """The flow through the stages; a margin of the capacity is treated as higher costs.
+    def _flows(
+        self, situation: Situation, inactive: Collection[str], *, alarmed: bool, margin: float = 0.0
+    ) -> list[Flow]:
+        """What may be planned for, best first; a margin of the capacity is treated as higher costs.
 
-        During a calm, waiting tuples do no harm, and are not a backlog.
+        In an alarm, the backlog gone soon or later, or not at all; then costs that are corrected less: a
+        correction must not put a need out of reach.
         """
-        dearer = (1.0 + self._state.distrust) / (1.0 - margin)
+        regulator, horizon_s = self._state.regulator, self._manners.horizon_s
+        dearer = 1.0 + regulator.learned if alarmed else regulator.dearer
+        plans = [(each, dearer) for each in ((horizon_s, 4 * horizon_s) if alarmed else ())]
+        less = (dearer, (1.0 + dearer) / 2, 1.0) if dearer > 1.0 else (dearer,)
+        plans += [(math.inf, each) for each in less]
         train = self._manners.train
-        return Flow(situation, horizon_s=horizon_s, train=train, inactive=inactive, dearer=dearer)
+        return [
+            Flow(situation, horizon_s=each, train=train, inactive=inactive, dearer=dearer / (1.0 - margin))
+            for each, dearer in plans
+        ]
 
     # --- when to act
 
-    def _look(self, situation: Situation, inactive: Collection[str]) -> bool:
+    def _look(self, situation: Situation, inactive: Collection[str], seconds: float) -> bool:
         """Note whether an output is outside of its good zone or about to leave it."""
         state = self._state
         late = any(is_late(goal) for name, goal in situation.goals.items() if name not in inactive)
         kept = {name: 1.0 - box.rate for name, box in state.boxes.items()}
         flow = Flow(situation, train=self._manners.train, inactive=inactive)
-        foreseen = will_be_late(flow, kept, self._manners.alarm, inactive)
-        state.foreseen = situation.now if foreseen else state.foreseen
+        wait = longest_wait(flow, kept, inactive)
+        state.regulator.note(wait.part, wait.allowed_s, seconds, is_shedding=bool(state.boxes))
+        foreseen = wait.part > self._manners.alarm
         state.alarmed = situation.now if foreseen or late else state.alarmed
-        self._distrust(situation, late and bool(state.boxes))
+        state.looked = situation.now
         return late or foreseen
-
-    def _distrust(self, situation: Situation, late: bool) -> None:
-        """Adjust costs that were measured too low, shown by queues that stay long in spite of shedding."""
-        seconds = 0.0 if self._state.looked is None else self._since(situation, self._state.looked)
-        self._state.looked = situation.now
-        long = any(excess(stage, situation) for stage in situation.stages.values())
-        change = self._manners.gain * min(seconds, 1.0) * (1 if late and long else -2)
-        self._state.distrust = min(max(0.0, self._state.distrust + change), DISTRUST_MAX)
 
     # --- what to do
 
@@ -203,20 +207,23 @@ class Shedder:
         return situation.capacity * math.fsum(weights[name] for name in losing) / whole if whole else 0.0
 
     def _commands(
-        self, situation: Situation, alarmed: bool, plan: Shedding, cautious: Shedding
+        self, situation: Situation, alarmed: bool, seconds: float, plan: Shedding, cautious: Shedding
     ) -> Iterator[Command]:
         stages = [*situation.stages, *(name for name in self._state.boxes if name not in situation.stages)]
         for stage in stages:
             least, most = _rate(plan, stage), _rate(cautious, stage)
             standing = self._state.boxes.get(stage)
             if standing is None:
-                if alarmed and least >= self._manners.least:
-                    yield Insert(stage, self._box(stage, least))
+                if least >= self._manners.least and (alarmed or self._state.boxes):
+                    yield Insert(
+                        stage,
+                        self._box(stage, least if alarmed else self._next(stage, least, False, seconds)),
+                    )
             elif self._may_go(situation, stage, least, most):
                 yield Withdraw(stage)
             else:
-                rate = self._next(situation, standing.rate, least, most)
-                if rate != standing.rate or self._misses(situation, stage, standing):
+                rate = self._next(stage, least, alarmed, seconds)
+                if self._is_worth(standing, rate) or self._misses(situation, stage, standing):
                     yield Replace(stage, self._box(stage, rate))
 
     def _may_go(self, situation: Situation, stage: str, least: float, most: float) -> bool:
@@ -228,16 +235,18 @@ class Shedder:
         with_margin = most < self._manners.least and calm >= self._manners.calm_s
         return with_margin or (least < self._manners.least and without_need >= self._manners.patience_s)
 
-    def _next(self, situation: Situation, rate: float, least: float, most: float) -> float:
-        """The next rate of a drop box: up at once, down by halves during a calm.
+    def _next(self, stage: str, least: float, alarmed: bool, seconds: float) -> float:
+        """The next rate of a drop box: up at once in need, else slowly, up and down."""
+        rate = self._state.rates.get(stage, 0.0)
+        is_far = least > rate + self._manners.jump * (1.0 - rate)
+        part = 1.0 if alarmed and is_far else follow(seconds, self._manners.follow_s)
+        self._state.rates[stage] = rate + (least - rate) * part
+        return self._state.rates[stage]
 
-        By then the measured delays are out of date; the queues are not.
-        """
-        if least > rate + self._manners.step * (1.0 - rate):
-            return least
-        calm = self._since(situation, self._state.foreseen) >= self._manners.calm_s / 2
-        down = (rate + most) / 2
-        return down if calm and rate - down > self._manners.step / 2 else rate
+    def _is_worth(self, standing: DropBox, rate: float) -> bool:
+        """Whether a rate differs enough from that of a drop box for a command."""
+        step = self._manners.coarse if standing.where else self._manners.step
+        return abs(rate - standing.rate) > step * max(1.0 - standing.rate, 0.1)
 
     def _misses(self, situation: Situation, stage: str, box: DropBox) -> bool:
         """Whether values have changed so that a semantic drop box sheds far less or more than it should."""
@@ -258,9 +267,11 @@ class Shedder:
             if isinstance(command, Withdraw):
                 self._state.boxes.pop(command.stage)
                 self._state.changed.pop(command.stage)
+                self._state.rates.pop(command.stage, None)
             else:
                 self._state.boxes[command.stage] = command.box
                 self._state.changed[command.stage] = now
+                self._state.rates.setdefault(command.stage, command.box.rate)
 
 
 def _rate(plan: Shedding, stage: str) -> float:

@@ -1,0 +1,58 @@
+"""Smoothing: rates, costs and yields over seconds, since what was measured last is mostly noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from australis.policy.load import Situation, Stage
+from australis.policy.shed.regulator import follow
+
+SMOOTH_S = 5.0
+SUDDEN = 0.3
+"""A rate that differs by more than this fraction is another load, not noise."""
+
+
+@dataclass
+class Smoothing:
+    """What was measured of stages, smoothed; an alarm and a sudden change of the load are believed at once.
+
+    >>> smoothing = Smoothing()
+    >>> def seen(rate):
+    ...     return Situation(0, {"s": Stage("s", rate=rate)}, {})
+    >>> for rate in (1000.0, 1100.0, 900.0, 3000.0):
+    ...     print(round(smoothing.of(seen(rate), seconds=0.2).stages["s"].rate))
+    1000
+    1004
+    1000
+    3000
+    """
+
+    _known: dict[str, Stage] = field(default_factory=dict)
+
+    def of(self, situation: Situation, seconds: float, *, at_once: bool = False) -> Situation:
+        """A situation with smoothed stages."""
+        part = 1.0 if at_once else follow(seconds, SMOOTH_S)
+        self._known = {name: self._smoothed(stage, part) for name, stage in situation.stages.items()}
+        return replace(situation, stages=self._known, known=None)
+
+    def _smoothed(self, stage: Stage, part: float) -> Stage:
+        before = self._known.get(stage.id)
+        if before is None or abs(stage.rate - before.rate) > SUDDEN * before.rate:
+            return stage
+        return replace(
+            stage,
+            rate=_between(before.rate, stage.rate, part),
+            direct=_between(before.direct, stage.direct, part),
+            tuple_us=_between(before.tuple_us, stage.tuple_us, part),
+            train_us=_between(before.train_us, stage.train_us, part),
+            feeds=_all_between(before.feeds, stage.feeds, part),
+        )
+
+
+def _all_between(before: Mapping[str, float], now: Mapping[str, float], part: float) -> dict[str, float]:
+    return {name: _between(before.get(name, each), each, part) for name, each in now.items()}
+
+
+def _between(before: float, now: float, part: float) -> float:
+    return before + (now - before) * part
