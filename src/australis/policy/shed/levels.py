@@ -48,13 +48,14 @@ def rise(walk: Walk, need: float) -> None:
     heapify(ahead)
     """The groups by the next level at which something happens: a step begins, or an open one ends."""
     while ahead and need - now.recovered > NEAR:
-        level, group = heappop(ahead)
+        begins, group = heappop(ahead)
+        level = max(begins, now.level)
         if now.speed * (level - now.level) >= need - now.recovered:
             now.level += (need - now.recovered) / now.speed
             break
         if now.speed > 0:
             now.recovered += now.speed * (level - now.level)
-        now.level = max(level, now.level)
+        now.level = level
         if not _pass(walk, now, group, need):
             break
         step = now.open.get(group) or walk.best(group)
