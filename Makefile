@@ -140,6 +140,10 @@ bench-quiet: $(READY) ## measure the delay of windows of keys that fall quiet be
 bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, bursts (ARGS=--quick for a short run)
 	$(PY) -m benchmarks.qos $(ARGS)
 
+.PHONY: bench-steady
+bench-steady: $(READY) ## measure how steady shedding is: five minutes at 150 % of what a node can do (ARGS='--seconds 60')
+	$(PY) -m benchmarks.steady $(ARGS)
+
 .PHONY: bench-live
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)

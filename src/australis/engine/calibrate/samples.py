@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -12,9 +13,11 @@ import pyarrow as pa
 
 from australis.algebra.network import Network
 from australis.algebra.schema import Schema
+from australis.engine.calibrate.keys import met
 from australis.engine.files import open_reader
 from australis.engine.sources import AS_IT_IS, PREFIX, TICKS, GeneratorSource, parse_generator
-from australis.errors import EngineError, Problem
+from australis.engine.tables import StoreReader
+from australis.errors import AustralisError, EngineError, Problem
 from australis.kernels.kernel import CAUSE
 
 ROUNDS = (1_024, 65_536)
@@ -65,43 +68,65 @@ class Sample:
 def sample(
     network: Network, sources: Mapping[str, str], rates: Mapping[str, float], tuples: int, seed: int = 0
 ) -> Sample:
-    """A number of tuples, divided by the rates; inputs without a file or generator get generated tuples."""
+    """A number of tuples, divided by the rates.
+
+    Inputs without a file or generator are read from their stores; if they have none, tuples are generated, so
+    that those who are looked up are there (see `keys`).
+    """
     total = sum(rates.values())
     wanted = {name: max(1, round(tuples * rate / total)) for name, rate in rates.items()}
-    drawn = {
-        name: _first(network, name, sources.get(name), wanted[name], seed, 1e6 / rate)
-        for name, rate in rates.items()
-    }
-    tables = {
-        name: _first(network, name, sources.get(name), tuples if name in sources else _TABLE, seed)
-        for name, given in network.inputs.items()
-        if given.table
-    }
+    drawn, tables, made, notes = {}, {}, set(), []
+    for name, given in network.inputs.items():
+        source, note = _source(network, name, sources.get(name))
+        notes += [note] if note else []
+        made |= {name} if source is None else set()
+        if given.table:
+            tables[name] = _first(network, name, source, _TABLE if source is None else tuples, seed)
+        else:
+            drawn[name] = _first(network, name, source, wanted[name], seed, 1e6 / rates[name])
+    drawn, tables = met(network, drawn, tables, frozenset(made), seed)
     if not any(table.num_rows for table in drawn.values()):
         what = "there is no tuple to measure with"
         raise EngineError(Problem(network.name, what, "tuples that fit their input"))
     short = {name: table for name, table in drawn.items() if table.num_rows < wanted[name]}
-    notes = tuple(
+    notes += (
         f"{name}: {table.num_rows:,} tuples, where its rate asks for {wanted[name]:,}"
         for name, table in short.items()
         if len(drawn) > 1 and len(short) < len(drawn)
     )
     seconds = sum(table.num_rows for table in drawn.values()) / total
-    return Sample(drawn, tables, seconds, notes)
+    return Sample(drawn, tables, seconds, tuple(notes))
+
+
+def _source(network: Network, name: str, text: str | None) -> tuple[str | StoreReader | None, str | None]:
+    """What an input is sampled from, and a note: the given source, else its store; None if it is made up."""
+    if text is not None or network.inputs[name].store is None:
+        # Nobody waits for ticks: times are drawn instead.
+        return None if text is None or text.startswith(TICKS) else text, None
+    try:
+        return StoreReader(network, name), None
+    except AustralisError as error:
+        return None, f"{name}: its store cannot be read, so that rows are made up ({error})"
 
 
 def _first(
-    network: Network, name: str, text: str | None, rows: int, seed: int, step_us: float = 1000
+    network: Network,
+    name: str,
+    source: str | StoreReader | None,
+    rows: int,
+    seed: int,
+    step_us: float = 1000,
 ) -> pa.Table:
-    """The first tuples of a file or a generator."""
+    """The first tuples of a file, a store or a generator."""
     schema = network.inputs[name].schema
-    if text is not None and text.startswith(TICKS):
-        text = None  # Nobody waits for ticks: times are drawn instead.
-    if text is None or text.startswith(PREFIX):
-        source = made_up(name, schema, seed, step_us) if text is None else _generator(name, text, schema)
-        return _taken((source.batch(number) for number in count()), schema, min(rows, source.tuples or rows))
+    if source is None or (isinstance(source, str) and source.startswith(PREFIX)):
+        made = made_up(name, schema, seed, step_us) if source is None else _generator(name, source, schema)
+        return _taken((made.batch(number) for number in count()), schema, min(rows, made.tuples or rows))
+    if isinstance(source, StoreReader):
+        with closing(source):
+            return _taken((batch.table for batch in source.batches()), schema, rows)
     format = network.inputs[name].format
-    with open_reader(text, schema, timezone=network.timezone, format=format) as reader:
+    with open_reader(source, schema, timezone=network.timezone, format=format) as reader:
         return _taken((batch.table for batch in reader.batches()), schema, rows)
 
 
