@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from australis.engine.threads import Threads
 from australis.policy.load import SHED_US
 
-FORGETTING = 0.9
+FORGETTING = 0.97
 """The weight that a train keeps when the next one has run."""
+SPREAD = 0.5
+"""How far apart lengths of trains must be to say as much of a tuple's cost as what is assumed of tasks."""
 TRAIN_US, TASK_US, TUPLE_US = 30_000.0, 5_000.0, 1.0
 """The assumed cost of a train, of a task in it and of a tuple before anything was measured."""
 COLD_TRAINS = 2
@@ -51,11 +53,13 @@ class TrainCost:
         if not self._x:
             return TUPLE_US
         mean = self._x / self._weight
-        spread = self._xx / self._weight - mean * mean
-        if spread < (0.1 * mean) ** 2:
-            # Trains of one length do not determine the line: the assumed cost of tasks is used.
-            return max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
-        slope = (self._xy / self._weight - mean * self._y / self._weight) / spread
+        spread = max(self._xx / self._weight - mean * mean, 0.0)
+        # Trains of one length do not determine the line: the assumed cost of tasks is used, the less the
+        # further lengths are apart. So noise in the times of similar trains is not taken for a slope.
+        assumed = max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
+        measured = self._xy / self._weight - mean * self._y / self._weight
+        prior = (SPREAD * mean) ** 2 / max(self._weight, 1.0) ** 0.5
+        slope = (measured + prior * assumed) / (spread + prior)
         return min(max(slope, 0.0), self._y / self._x)
 
 
@@ -95,7 +99,7 @@ class Reading:
     >>> reading = Reading()
     >>> reading.each_us
     0.1
-    >>> for _ in range(90):
+    >>> for _ in range(300):
     ...     reading.note(shed=10_000, tasks_us=TASK_US + 7_000)
     >>> round(reading.each_us, 3)
     0.7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from australis.policy.load import Goal, Situation
 from australis.policy.schedule import waited
@@ -24,28 +23,20 @@ def is_late(goal: Goal) -> bool:
     return late and allowed_s(goal) < math.inf
 
 
-@dataclass(frozen=True)
-class Wait:
-    """How long tuples will have waited for the output that has the least time left."""
-
-    part: float
-    """The part of the time that it allows; beyond 1 it will be late."""
-    allowed_s: float
-
-
-NO_WAIT = Wait(0.0, math.inf)
-
-
-def longest_wait(flow: Flow, kept: Fractions, inactive: Collection[str] = ()) -> Wait:
-    """The wait for the served output for which it is the greatest part of the time that it allows."""
-    goals, all_s = flow.situation.goals, _all_s(flow, kept)
+def longest_wait(flow: Flow, kept: Fractions, inactive: Collection[str] = ()) -> float:
+    """The longest wait for a served output, as a part of what it allows: beyond 1 it will be late."""
+    goals, all_s = flow.situation.goals, work_waiting_s(flow, kept)
     allowed = {name: allowed_s(goal) for name, goal in goals.items() if name not in inactive}
-    waits = (
-        Wait(_delay_s(goals[name], flow, kept, all_s) / each, each)
-        for name, each in allowed.items()
-        if each < math.inf
+    return max(
+        (_delay_s(goals[name], flow, kept, all_s) / s for name, s in allowed.items() if s < math.inf),
+        default=0.0,
     )
-    return max(waits, key=lambda wait: wait.part, default=NO_WAIT)
+
+
+def tightest_s(situation: Situation, inactive: Collection[str] = ()) -> float:
+    """The shortest good zone of the served outputs that shedding can help."""
+    served = (goal for name, goal in situation.goals.items() if name not in inactive)
+    return min((delta(goal.quality.delay) for goal in served if allowed_s(goal) < math.inf), default=math.inf)
 
 
 def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
@@ -65,7 +56,7 @@ def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
     return delay_s
 
 
-def _all_s(flow: Flow, kept: Fractions) -> float:
+def work_waiting_s(flow: Flow, kept: Fractions) -> float:
     """How long all workers need for what waits for outputs with deadlines."""
     situation, costs = flow.situation, flow.costs(kept)
     hurried = {name for name, goal in situation.goals.items() if allowed_s(goal) < math.inf}

@@ -10,7 +10,7 @@ from australis.algebra.quality import Points
 from australis.policy.load import Situation
 from australis.policy.shed.drop_boxes import DropBox, Shedding, curve, shed
 from australis.policy.shed.flow import HORIZON_S, TRAIN, Flow
-from australis.policy.shed.foresight import is_late, longest_wait
+from australis.policy.shed.foresight import is_late, longest_wait, tightest_s, work_waiting_s
 from australis.policy.shed.levels import EVENNESS
 from australis.policy.shed.regulator import Regulator, follow
 from australis.policy.shed.smoothing import Smoothing
@@ -66,7 +66,9 @@ class Manners:
     """In what time rates otherwise follow what is needed, up and down."""
     step: float = 0.01
     """Smaller differences of what is admitted are not worth a command."""
-    coarse: float = 0.05
+    pause_s: float = 1.0
+    """How long a drop box stands at least, unless it sheds far too much or too little."""
+    coarse: float = 0.1
     """The same for drop boxes by value, which are found by trials."""
     train: float = TRAIN
     """The tuples that share the fixed cost of a train."""
@@ -154,12 +156,13 @@ class Shedder:
     ) -> list[Flow]:
         """What may be planned for, best first; a margin of the capacity is treated as higher costs.
 
-        In an alarm, the backlog gone soon or later, or not at all; then costs that are corrected less: a
-        correction must not put a need out of reach.
+        In a first alarm, the backlog gone soon or later, or not at all; then the regulator says what it asks
+        for. Last, costs that are corrected less: a correction must not put a need out of reach.
         """
         regulator, horizon_s = self._state.regulator, self._manners.horizon_s
-        dearer = 1.0 + regulator.learned if alarmed else regulator.dearer
-        plans = [(each, dearer) for each in ((horizon_s, 4 * horizon_s) if alarmed else ())]
+        is_first = alarmed and not self._state.boxes
+        dearer = 1.0 + regulator.learned if is_first else regulator.dearer
+        plans = [(each, dearer) for each in ((horizon_s, 4 * horizon_s) if is_first else ())]
         less = (dearer, (1.0 + dearer) / 2, 1.0) if dearer > 1.0 else (dearer,)
         plans += [(math.inf, each) for each in less]
         train = self._manners.train
@@ -176,9 +179,9 @@ class Shedder:
         late = any(is_late(goal) for name, goal in situation.goals.items() if name not in inactive)
         kept = {name: 1.0 - box.rate for name, box in state.boxes.items()}
         flow = Flow(situation, train=self._manners.train, inactive=inactive)
-        wait = longest_wait(flow, kept, inactive)
-        state.regulator.note(wait.part, wait.allowed_s, seconds, is_shedding=bool(state.boxes))
-        foreseen = wait.part > self._manners.alarm
+        foreseen = longest_wait(flow, kept, inactive) > self._manners.alarm
+        work_s, zone_s = work_waiting_s(flow, kept), tightest_s(situation, inactive)
+        state.regulator.note(work_s, zone_s, seconds, is_shedding=bool(state.boxes))
         state.alarmed = situation.now if foreseen or late else state.alarmed
         state.looked = situation.now
         return late or foreseen
@@ -223,7 +226,9 @@ class Shedder:
                 yield Withdraw(stage)
             else:
                 rate = self._next(stage, least, alarmed, seconds)
-                if self._is_worth(standing, rate) or self._misses(situation, stage, standing):
+                if self._is_worth(situation, stage, standing, rate) or self._misses(
+                    situation, stage, standing
+                ):
                     yield Replace(stage, self._box(stage, rate))
 
     def _may_go(self, situation: Situation, stage: str, least: float, most: float) -> bool:
@@ -243,10 +248,12 @@ class Shedder:
         self._state.rates[stage] = rate + (least - rate) * part
         return self._state.rates[stage]
 
-    def _is_worth(self, standing: DropBox, rate: float) -> bool:
+    def _is_worth(self, situation: Situation, stage: str, standing: DropBox, rate: float) -> bool:
         """Whether a rate differs enough from that of a drop box for a command."""
-        step = self._manners.coarse if standing.where else self._manners.step
-        return abs(rate - standing.rate) > step * max(1.0 - standing.rate, 0.1)
+        part = abs(rate - standing.rate) / max(1.0 - standing.rate, 0.1)
+        if self._since(situation, self._state.changed.get(stage)) < self._manners.pause_s:
+            return part > self._manners.jump
+        return part > (self._manners.coarse if standing.where else self._manners.step)
 
     def _misses(self, situation: Situation, stage: str, box: DropBox) -> bool:
         """Whether values have changed so that a semantic drop box sheds far less or more than it should."""

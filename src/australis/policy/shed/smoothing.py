@@ -9,7 +9,7 @@ from australis.policy.load import Situation, Stage
 from australis.policy.shed.regulator import follow
 
 SMOOTH_S = 5.0
-SUDDEN = 0.3
+SUDDEN = 0.5
 """A rate that differs by more than this fraction is another load, not noise."""
 
 
