@@ -18,7 +18,7 @@ ERROR_S = 1.5
 """An error counts as at most so many seconds: beyond that the backlog is planned for as a whole."""
 PACE, PACE_AT_FIRST = 0.08, 0.35
 """How fast the correction follows, in radians per second: slower than trains and measurements."""
-AT_FIRST_S = 8.0
+AT_FIRST_S = 12.0
 """In what time it slows down, as long as errors are small: what then changes the waiting is mostly noise."""
 MOST, LEAST = 1.0, -0.4
 """How far costs can seem to be underestimated, or overestimated."""
