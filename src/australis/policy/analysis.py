@@ -39,6 +39,8 @@ class Costs:
     outputs_us: Mapping[str, float] = field(default_factory=dict)
     train_us: float = 0.0
     """The fixed cost of a train, however few its tuples: no output can be earlier."""
+    node_us: float = 0.0
+    """What a node needs for a tuple of any input besides: queues, trains and commits."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,15 @@ class Analysis:
     inputs: Mapping[str, Load]
     boxes: Mapping[str, Load]
     outputs: Mapping[str, Load]
+    node: Load
+    """What the node needs besides."""
     delays: tuple[Delay, ...]
 
     @cached_property
     def min_cap(self) -> float:
         """The cores without which queues grow without bound."""
-        return fsum(load.cores for part in (self.inputs, self.boxes, self.outputs) for load in part.values())
+        parts = (self.inputs, self.boxes, self.outputs)
+        return fsum([self.node.cores, *(load.cores for part in parts for load in part.values())])
 
     @cached_property
     def crowded(self) -> tuple[tuple[str, ...], ...]:
@@ -194,6 +199,7 @@ def analyse(network: Network, inputs: Mapping[str, float], costs: Costs, machine
             name: _end(name, costs.outputs_us.get(name, 0.0), output.source, demanded, possible)
             for name, output in network.outputs.items()
         },
+        _node(costs, fsum(inputs.values())),
         _delays(network, costs),
     )
 
@@ -239,6 +245,10 @@ def _emitted(network: Network, box_id: str, found: Rates) -> float:
 
 def _end(name: str, tuple_us: float, ref: Ref, demanded: Rates, possible: Rates) -> Load:
     return Load(name, tuple_us, demanded[ref], demanded[ref], possible[ref], possible[ref])
+
+
+def _node(costs: Costs, rate: float) -> Load:
+    return Load("node", costs.node_us, rate, rate, rate, rate)
 
 
 def _delays(network: Network, costs: Costs) -> tuple[Delay, ...]:

@@ -50,6 +50,8 @@ class Stage:
     """For a stage that leads only to views, how important these are."""
     joins: bool = False
     """Whether a train can come to it directly from another stage: there is no drop box between."""
+    abreast: float = 1.0
+    """How many workers its trains use at a time, lately."""
     triggered: int | None = None
     """When the cause of its oldest tuple was logged; None if no output downstream counts delays from then."""
 

@@ -154,8 +154,8 @@ def shed(
     and each time all groups walk up to it, from where they were.
     """
     walk = _Walk(flow, values or {}, evenness)
-    for stage in flow.situation.stages if each < math.inf else ():
-        walk.relieve(stage, each)
+    for stage in flow.situation.stages.values() if each < math.inf else ():
+        walk.relieve(stage.id, each * stage.abreast)
     low, high = -2.0, 1e12
     for _ in range(HALVINGS if need - walk.recovered > NEAR else 0):
         level = (low + high) / 2 if high < 1.0 else math.sqrt(max(low, 1e-9) * high)

@@ -166,6 +166,18 @@ def test_a_stage_cannot_use_more_than_one_worker() -> None:
     assert Shedder().decide(replace(seen(0, rate=900, delay=2.5), workers=4)) == ()
 
 
+def test_but_trains_of_several_tasks_use_several_workers() -> None:
+    late = replace(seen(0, rate=3000, delay=2.5), workers=4)
+    wide = {name: replace(stage, abreast=2.0) for name, stage in late.stages.items()}
+    ((_, _, rate),) = rounded(Shedder().decide(replace(late, stages=wide)))
+    assert rate == pytest.approx(1 / 3, abs=0.001)
+    less = replace(seen(0, rate=1900, delay=2.5), workers=4)
+    assert (
+        Shedder().decide(replace(less, stages={n: replace(s, abreast=2.0) for n, s in less.stages.items()}))
+        == ()
+    )
+
+
 def test_many_workers_do_not_make_one_queue_shorter() -> None:
     waiting = replace(seen(0, rate=2000, waiting=1600, oldest_s=0.9), workers=4)
     assert rounded(Shedder().decide(waiting)) == [("Insert", "s", 0.5)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ import click
 from australis.algebra.network import Network
 from australis.app.checking.question import CapacityQuestion
 from australis.app.checking.rates import input_rates, machine_cores, read_costs, sample_files
+from australis.app.checking.rehearsal import rehearsed
 from australis.app.checking.static_shedding import shed_statically
 from australis.engine.calibrate import Calibration, calibrate, known_costs, sample
 from australis.engine.observe import look
@@ -47,6 +48,7 @@ class CapacityReport:
             "shed": found.shed,
             "bottleneck": found.bottleneck,
             "crowded": found.crowded,
+            "node": asdict(found.node) | {"cores": found.node.cores},
             **{
                 part: {
                     name: asdict(load) | {"cores": load.cores, "selectivity": load.selectivity}
@@ -67,7 +69,7 @@ def analyse_load(network: Network, question: CapacityQuestion) -> CapacityReport
     measured = _measure(network, question, expected)
     costs = measured.costs
     if question.train_ms is not None:
-        costs = Costs(costs.boxes, costs.inputs_us, costs.outputs_us, question.train_ms * 1000)
+        costs = replace(costs, train_us=question.train_ms * 1000)
     capacity = question.capacity or machine_cores()
     found = analyse(network, expected, costs, Hardware(capacity, question.headroom, _single(network)))
     shedding = shed_statically(network, costs, found) if found.excess > 0 else None
@@ -84,7 +86,9 @@ def _measure(network: Network, question: CapacityQuestion, rates: Mapping[str, f
     if question.root is not None:
         return known_costs(network, look(question.root))
     files = sample_files(network, question.calibrate)
-    return calibrate(network, sample(network, files, rates, question.tuples))
+    drawn = sample(network, files, rates, question.tuples)
+    measured = calibrate(network, drawn)
+    return rehearsed(network, drawn, rates, measured) if question.rehearse else measured
 
 
 def _single(network: Network) -> tuple[tuple[str, ...], ...]:

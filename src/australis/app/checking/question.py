@@ -69,6 +69,12 @@ _OPTIONS = (
         help="Use the costs in a file: what --rate with --json has printed, or your own.",
     ),
     click.option(
+        "--rehearse/--no-rehearse",
+        default=True,
+        show_default=True,
+        help="Run the sample through a node on the light runner, too, and add what it needs besides boxes.",
+    ),
+    click.option(
         "--train-ms",
         type=click.FloatRange(min=0),
         callback=_finite,
@@ -96,6 +102,7 @@ class CapacityQuestion:
     root: Path | None
     costs: Path | None
     train_ms: float | None
+    rehearse: bool
 
     @classmethod
     def asked(cls, ctx: click.Context, values: dict[str, Any]) -> CapacityQuestion | None:

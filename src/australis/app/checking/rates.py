@@ -77,7 +77,8 @@ def _costs(given: Mapping[str, Any]) -> Costs:
         for box, each in given["boxes"].items()
     }
     inputs_us, outputs_us = (_numbers(given.get(part, {})) for part in ("inputs_us", "outputs_us"))
-    return Costs(boxes, inputs_us, outputs_us, _number(given.get("train_us", 0)))
+    train_us, node_us = (_number(given.get(part, 0)) for part in ("train_us", "node_us"))
+    return Costs(boxes, inputs_us, outputs_us, train_us, node_us)
 
 
 def _numbers(given: Mapping[str, Any]) -> dict[str, float]:

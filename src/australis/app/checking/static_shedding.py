@@ -40,6 +40,8 @@ def _stage(
     written = [name for name, arc in made.outputs.items() if made.arcs[arc].writer == superbox.id]
     cores = sum(found.boxes[box].cores for box in superbox.boxes)
     cores += sum(found.outputs[name].cores for name in written if name in found.outputs)
+    # Trains and commits are for those tuples, too.
+    cores *= 1.0 + _part_of_node(found)
     return Stage(
         superbox.id,
         {name: fed / rate for name, fed in _fed(made, superbox, streams).items()} if rate else {},
@@ -48,6 +50,12 @@ def _stage(
         direct=direct,
         tuple_us=cores * 1e6 / rate if rate else 0.0,
     )
+
+
+def _part_of_node(found: Analysis) -> float:
+    """What the node needs besides, as a part of what boxes and outputs need."""
+    own = sum(load.cores for part in (found.boxes, found.outputs) for load in part.values())
+    return found.node.cores / own if own else 0.0
 
 
 def _fed(made: Plan, superbox: Superbox, streams: Rates) -> dict[str, float]:

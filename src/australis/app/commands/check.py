@@ -38,7 +38,7 @@ _THERE = ("net", "node", "token_file", "ca", "as_json", "progress")
     cls=grouped(
         Network=("function_files", "inputs", "input_formats"),
         Capacity=("rate", "capacity", "headroom", "train_ms"),
-        Costs=("calibrate", "tuples", "root", "costs"),
+        Costs=("calibrate", "tuples", "rehearse", "root", "costs"),
         Node=("node", "token_file", "ca"),
     )
 )

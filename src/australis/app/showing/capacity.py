@@ -44,6 +44,10 @@ def table(found: Analysis) -> Table:
         made.add_row(name, _rate(load.received), *_cells(load, held_back, is_box=True))
     for name, load in found.outputs.items():
         made.add_row(f"{name} (output)", _rate(load.received), *_cells(load, held_back, is_box=False))
+    if found.node.tuple_us:
+        made.add_row(
+            "trains and commits", _rate(found.node.received), *_cells(found.node, held_back, is_box=False)
+        )
     return made
 
 

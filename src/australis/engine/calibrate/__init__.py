@@ -5,10 +5,11 @@ A network and tuples come in; costs for the static analysis go out.
 
 from australis.engine.calibrate.calibration import Calibration, calibrate
 from australis.engine.calibrate.root_costs import known_costs
-from australis.engine.calibrate.samples import sample
+from australis.engine.calibrate.samples import Sample, sample
 
 __all__ = [
     "Calibration",
+    "Sample",
     "calibrate",
     "known_costs",
     "sample",

@@ -66,6 +66,11 @@ class Account:
         """The total time of its tasks."""
         return sum(manifest.task_us for manifest in self.manifests)
 
+    @property
+    def longest_us(self) -> int:
+        """The time of the longest of them."""
+        return max((manifest.task_us for manifest in self.manifests), default=0)
+
     @cached_property
     def seen(self) -> Recent:
         """What outputs received, what reached gates, and what boxes and inputs discarded."""

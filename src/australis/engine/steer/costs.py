@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping
 
@@ -58,7 +59,7 @@ class TrainCost:
         # further lengths are apart. So noise in the times of similar trains is not taken for a slope.
         assumed = max(self._y - self._weight * TASK_US, 0.1 * self._y) / self._x
         measured = self._xy / self._weight - mean * self._y / self._weight
-        prior = (SPREAD * mean) ** 2 / max(self._weight, 1.0) ** 0.5
+        prior = (SPREAD * mean) ** 2 / math.sqrt(max(self._weight, 1.0))
         slope = (measured + prior * assumed) / (spread + prior)
         return min(max(slope, 0.0), self._y / self._x)
 
@@ -131,12 +132,38 @@ class Yield:
         return self._given / self._taken if self._taken else 1.0
 
 
+class Abreast:
+    """How many workers trains use at a time, lately.
+
+    >>> abreast = Abreast()
+    >>> abreast.each
+    1.0
+    >>> abreast.note(tasks_us=90_000, longest_us=60_000)
+    >>> abreast.each
+    1.5
+    """
+
+    def __init__(self) -> None:
+        self._tasks = self._longest = 0.0
+
+    def note(self, tasks_us: float, longest_us: float) -> None:
+        """Note how long the tasks of a train took in total, and the longest of them."""
+        self._tasks = self._tasks * FORGETTING + tasks_us
+        self._longest = self._longest * FORGETTING + longest_us
+
+    @property
+    def each(self) -> float:
+        """Workers for each train."""
+        return max(1.0, self._tasks / self._longest) if self._longest else 1.0
+
+
 class Costs:
     """The costs of every superbox, the rates of every arc, and the yields between them."""
 
     def __init__(self, threads: Threads) -> None:
         self.trains: dict[str, TrainCost] = {}
         self.readings: dict[str, Reading] = {}
+        self.abreast: dict[str, Abreast] = {}
         self._rates: dict[str, ArcRate] = {}
         self._flowing: set[str] = set()
         """The arcs that had tuples lately."""
@@ -148,6 +175,7 @@ class Costs:
         """Switch to other superboxes; what is known of those that stay is kept."""
         self.trains = {name: self.trains.get(name) or TrainCost() for name in superboxes}
         self.readings = {name: self.readings.get(name) or Reading() for name in self.trains}
+        self.abreast = {name: self.abreast.get(name) or Abreast() for name in self.trains}
         self._yields = {key: known for key, known in self._yields.items() if key[0] in self.trains}
         with self._lock:
             self._rates = {arc: self._rates.get(arc) or ArcRate() for arc in arcs}

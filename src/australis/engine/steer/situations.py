@@ -212,6 +212,7 @@ class Situations:
             and name not in moment.held
             and _is_inner(plan, superbox)
             and not self._dropboxes.at(name),
+            abreast=min(self._costs.abreast[name].each, self._workers),
             triggered=queues.triggered(superbox) if waiting and name in moment.known.asks_trigger else None,
         )
 

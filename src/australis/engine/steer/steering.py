@@ -172,6 +172,7 @@ class Steering:
             came, own_us = account.came_to(member), account.tasks_us * part
             taken, rest_us = came.arrived - came.shed, (account.run_us - account.tasks_us) / len(parts)
             self.costs.note_train(member, taken, came.shed, own_us, own_us + rest_us)
+            self.costs.abreast[member].note(account.tasks_us, account.longest_us)
             given = account.given(member)
             self.costs.note_yield(member, taken, given)
             passed = given.keys() - set(account.superbox.writes.values())

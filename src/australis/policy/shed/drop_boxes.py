@@ -83,8 +83,9 @@ def shed(
     Steps that lose about the same are taken together, each in part (see `levels`): with equal graphs outputs
     lose equal fractions. `evenness` says how wide about is; with 0 it is the paper's order, step by step.
 
-    `values` has curves for outputs without a loss graph. No stage may need more than `each`: a stage that
-    runs one train at a time cannot use more workers. Such stages are relieved first.
+    `values` has curves for outputs without a loss graph. No stage may need more than `each` for
+    every worker that its trains use at a time, since it runs one train at a time. Such stages are relieved
+    first.
 
     >>> from australis.policy.load import Goal
     >>> a = Goal("a", Quality(loss=((0, 0), (0.8, 1), (1, 1))), ("sa",))
@@ -102,8 +103,8 @@ def shed(
     known = {name: curve(goal.quality, (values or {}).get(name)) for name, goal in goals.items()}
     curves = {name: points for name, points in known.items() if points is not None}
     walk = Walk(flow, curves, tuple(places(flow, frozenset(curves))), evenness)
-    for stage in flow.situation.stages if each < math.inf else ():
-        walk.relieve(stage, each)
+    for stage in flow.situation.stages.values() if each < math.inf else ():
+        walk.relieve(stage.id, each * stage.abreast)
     rise(walk, need - walk.recovered)
     return _result(walk, flow, curves, need)
 

@@ -50,7 +50,8 @@ def _delay_s(goal: Goal, flow: Flow, kept: Fractions, all_s: float) -> float:
     for name in reversed([name for name in goal.way if name in situation.stages]):
         stage = situation.stages[name]
         if stage.waiting:
-            work_s = stage.waiting * kept.get(name, 1.0) * flow.cost(name) / _worker(situation)
+            worker = min(stage.abreast, situation.workers) * _worker(situation)
+            work_s = stage.waiting * kept.get(name, 1.0) * flow.cost(name) / worker
             delay_s = max(delay_s, waited(stage, situation, goal) + after_s, work_s + after_s, all_s)
             after_s += work_s
     return delay_s
