@@ -144,6 +144,14 @@ bench-qos: $(READY) ## measure what graphs are good for: scheduling, shedding, b
 bench-steady: $(READY) ## measure how steady shedding is: five minutes at 150 % of what a node can do (ARGS='--seconds 60')
 	$(PY) -m benchmarks.steady $(ARGS)
 
+.PHONY: bench-steady-virtual
+bench-steady-virtual: $(READY) ## the same in virtual time, where other work on the machine does not count (ARGS='--noise 0.3')
+	$(PY) -m benchmarks.steady_virtual $(ARGS)
+
+.PHONY: bench-agreement
+bench-agreement: $(READY) ## compare what check --rate says of a load with what a node then needs
+	$(PY) -m benchmarks.agreement $(ARGS)
+
 .PHONY: bench-live
 bench-live: $(READY) ## measure queries on a running stream and its past, and the optimiser (ARGS=--quick)
 	$(PY) -m benchmarks.live $(ARGS)

@@ -1,7 +1,7 @@
 """Steady shedding in virtual time: the engine itself, on a machine that other work does not slow down.
 
 The node, its scheduler, drop boxes and regulator are those of every node, and tuples go through the kernels;
-only time is virtual: a task takes a fixed time and some for each tuple in each box, with noise. So a run shows
+only time is virtual: a task takes a fixed time and some for each tuple in each box, with noise. A run shows
 what the control of the node does under a constant load, and the same seed shows the same.
 """
 

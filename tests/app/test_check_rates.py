@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
 
+from australis.app.checking import rehearsal
 from australis.engine.store.home import CATALOG
+from australis.errors import EngineError, Problem
 
 COSTS = {
     "boxes": {
@@ -168,16 +170,49 @@ def test_files_that_are_not_costs(change: dict[str, Any], message: str) -> None:
 
 
 def test_costs_are_measured_where_none_are_given() -> None:
-    found = analysis("net.yaml", "--rate=reports=1000/s", "--tuples=20000", "--capacity=64")
+    found = analysis("net.yaml", "--rate=reports=1000/s", "--tuples=20000", "--capacity=64", "--no-rehearse")
     assert found["verdict"] == "fits"
     assert all(found["costs"]["boxes"][box]["tuple_us"] > 0 for box in ("across", "count"))
     assert 0 < found["costs"]["boxes"]["count"]["selectivity"][0] < 1
     assert found["costs"]["train_us"] > 0
 
 
+def test_what_a_node_needs_besides_boxes_counts() -> None:
+    rate = ("net.yaml", "--rate=reports=1000/s", "--tuples=9000", "--capacity=64")
+    whole, boxes = analysis(*rate), analysis(*rate, "--no-rehearse")
+    assert boxes["costs"]["node_us"] == 0.0
+    assert whole["costs"]["node_us"] > 0.0
+    assert whole["node"]["cores"] == pytest.approx(whole["costs"]["node_us"] * 1_000 / 1e6)
+    parts = [load["cores"] for part in ("inputs", "boxes", "outputs") for load in whole[part].values()]
+    assert whole["min_cap"] == pytest.approx(sum(parts) + whole["node"]["cores"])
+    answer = australis("check", *WITH_COSTS, "--rate=reports=20k/s")
+    assert "trains and commits" not in answer.stdout, "the file of costs does not tell"
+
+
+def test_what_a_node_needs_besides_can_be_in_a_file() -> None:
+    write(Path("more.json"), json.dumps(COSTS | {"node_us": 10}))
+    rate = ("net.yaml", "--costs=more.json", "--capacity=1", "--rate=reports=20k/s")
+    answer = australis("check", *rate)
+    assert "soldiers is overloaded: it needs 1.040 of 1 core" in answer.stdout
+    assert "trains and commits" in answer.stdout
+    found = analysis("graphs.yaml", *rate[1:], code=3)
+    # Of 0.8 cores for boxes and outputs, what is shed also saves its part of the 0.2.
+    assert found["shedding"]["recovered"] == pytest.approx(0.04)
+
+
+def test_a_network_that_no_node_can_rehearse_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> float:
+        raise EngineError(Problem("node", "cannot start"))
+
+    monkeypatch.setattr(rehearsal, "_rehearse", refuse)
+    found = analysis("net.yaml", "--rate=reports=1000/s", "--tuples=2000", "--capacity=64")
+    assert found["costs"]["node_us"] == 0.0
+    assert any(note.startswith("a node could not rehearse it") for note in found["notes"])
+
+
 def test_costs_are_measured_with_the_tuples_of_files() -> None:
     files = ("--calibrate=reports=reports.csv", "--calibrate=names=names.csv")
-    found = analysis("net.yaml", "--rate=reports=1/s", *files)
+    found = analysis("net.yaml", "--rate=reports=1/s", *files, "--no-rehearse")
     assert found["costs"]["boxes"]["across"]["selectivity"] == [0.75, 0.25]
     assert "only 8 tuples were measured: in short batches each costs more" in found["notes"]
 

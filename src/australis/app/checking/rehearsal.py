@@ -25,7 +25,7 @@ TRAIN_S = 0.5
 """How long tuples gather for a train: about as long as under a load that a node can just carry."""
 BATCHES = 5
 """In how many batches they arrive in that time."""
-ROUNDS_LEAST = 9
+ROUNDS_LEAST, ROUNDS_MOST = 9, 18
 LONGEST_S = 30.0
 
 
@@ -60,7 +60,7 @@ def _rehearse(network: Network, given: Sample, rate: float) -> float:
     with Node(runner="light", shed=False) as node:
         node.deploy(replace(network, inputs=inputs), tables=dict(given.tables))
         deadline = time.monotonic() + LONGEST_S
-        for number in range(rounds):
+        for number in range(min(rounds, ROUNDS_MOST)):
             before = _cores_us()
             taken = _push(node, given.streams, number, rounds)
             found += [(_cores_us() - before) / taken] if taken else []
