@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from australis.policy.load import Situation, Stage
 from australis.policy.shed.regulator import follow
 
-SMOOTH_S = 5.0
+RATES_S, COSTS_S = 5.0, 30.0
+"""In what time rates are followed, and costs and yields: what these are worth decides who loses more."""
 SUDDEN = 0.5
 """A rate that differs by more than this fraction is another load, not noise."""
 
 
 @dataclass
 class Smoothing:
-    """What was measured of stages, smoothed; an alarm and a sudden change of the load are believed at once.
+    """What was measured of stages, smoothed; a first alarm and a sudden change of the load are believed at once.
 
     >>> smoothing = Smoothing()
     >>> def seen(rate):
@@ -32,21 +33,22 @@ class Smoothing:
 
     def of(self, situation: Situation, seconds: float, *, at_once: bool = False) -> Situation:
         """A situation with smoothed stages."""
-        part = 1.0 if at_once else follow(seconds, SMOOTH_S)
-        self._known = {name: self._smoothed(stage, part) for name, stage in situation.stages.items()}
+        rates, costs = (1.0 if at_once else follow(seconds, time_s) for time_s in (RATES_S, COSTS_S))
+        stages = situation.stages.items()
+        self._known = {name: self._smoothed(stage, rates, costs) for name, stage in stages}
         return replace(situation, stages=self._known, known=None)
 
-    def _smoothed(self, stage: Stage, part: float) -> Stage:
+    def _smoothed(self, stage: Stage, rates: float, costs: float) -> Stage:
         before = self._known.get(stage.id)
         if before is None or abs(stage.rate - before.rate) > SUDDEN * before.rate:
             return stage
         return replace(
             stage,
-            rate=_between(before.rate, stage.rate, part),
-            direct=_between(before.direct, stage.direct, part),
-            tuple_us=_between(before.tuple_us, stage.tuple_us, part),
-            train_us=_between(before.train_us, stage.train_us, part),
-            feeds=_all_between(before.feeds, stage.feeds, part),
+            rate=_between(before.rate, stage.rate, rates),
+            direct=_between(before.direct, stage.direct, rates),
+            tuple_us=_between(before.tuple_us, stage.tuple_us, costs),
+            train_us=_between(before.train_us, stage.train_us, costs),
+            feeds=_all_between(before.feeds, stage.feeds, costs),
         )
 
 
