@@ -16,7 +16,7 @@ SUDDEN = 0.5
 
 @dataclass
 class Smoothing:
-    """What was measured of stages, smoothed; a first alarm and a sudden change of the load are believed at once.
+    """What was measured of stages, smoothed; a sudden change of the load is believed at once.
 
     >>> smoothing = Smoothing()
     >>> def seen(rate):
