@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -100,11 +101,9 @@ def _below(pid: int) -> list[int] | None:
         return None
     found: list[int] = []
     for children in tasks.glob("*/children"):
-        try:
+        # A thread may have ended meanwhile.
+        with suppress(OSError):
             found += [int(child) for child in children.read_text().split()]
-        except OSError:
-            # The thread has ended.
-            continue
     return found + [lower for child in found for lower in _below(child) or ()]
 
 
@@ -113,5 +112,6 @@ def _process_us(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
+        # It has ended, and has no time that still could be counted.
         return 0.0
     return (int(fields[11]) + int(fields[12])) * 1e6 / os.sysconf("SC_CLK_TCK")
