@@ -1,8 +1,8 @@
 """`python -m benchmarks.qos [--part loads] [--quick]`: the benefit of quality of service, in figures.
 
 The parts are utility over offered load, a burst with and without shedding, semantic against random shedding,
-windows over a part of their tuples, and the opening of a stock market. Capacity is measured first, with a
-backlog that runs through the scene in turns. The last line is JSON.
+windows over a part of their tuples, and the opening of a stock market. The capacity of each side is measured
+before each run, with a backlog. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 PICTURES = Path("docs/pictures")
+RUNS = 3
 Figures = dict[str, float | None]
 
 
@@ -49,6 +50,7 @@ def main() -> None:
     ):
         shop = Workshop(Path(scratch), arguments.quick, stack)
         shop.loads = tuple(load / 100 for load in arguments.load or ())
+        shop.runs = arguments.runs or (1 if arguments.quick else RUNS)
         for part in arguments.part or PARTS:
             PARTS[part](shop, report)
     _print(report.tables)
@@ -61,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--load", action="append", type=float, help="only this load, in %% of capacity; may repeat"
     )
+    parser.add_argument("--runs", type=int, help=f"how often each load is run; {RUNS}, or 1 if quick")
     parser.add_argument("--quick", action="store_true", help="fewer loads and shorter runs, and no pictures")
     parser.add_argument("--pictures", type=Path, help=f"where pictures go; {PICTURES} unless quick")
     parser.add_argument("--scratch", help="a folder for temporary files")
@@ -70,29 +73,17 @@ def _arguments() -> argparse.Namespace:
 # --- the parts
 
 
-def _capacity(shop: Workshop) -> None:
-    if not shop.capacity:
-        measured = shop.measured(OURS)
-        shop.capacity = measured["capacity"]
-        say(f"capacity: {_range(measured)}")
-
-
-def _range(measured: Mapping[str, float]) -> str:
-    return "{capacity:,.0f} tuples/s ({least:,.0f} to {most:,.0f})".format(**measured)
-
-
 def _loads(shop: Workshop, report: Report) -> None:
-    _capacity(shop)
-    say(f"Structured Streaming: {_range(shop.measured('FIFO'))}")
     points = loads.measure(shop)
-    say(f"capacity after it: {_range(shop.measured(OURS))}")
     report.tables += loads.tables(points)
     report.draw("qos-loads", loads.picture(points))
-    report.figures |= {f"utility_x_{load:.0f}": loads.ratio(points, load / 100) for load in (150, 200)}
+    report.figures |= {f"utility_x_{load}": loads.ratio(points, load / 100) for load in (150, 200)}
+    report.figures |= {f"bound_{load}": loads.of_bound(points, load / 100) for load in (150, 200, 300)}
+    report.figures |= {f"jain_{load}": loads.fairness(points, load / 100) for load in (150, 200, 300)}
 
 
 def _burst(shop: Workshop, report: Report) -> None:
-    _capacity(shop)
+    shop.capacity(OURS)
     say("burst")
     found = burst.measure(shop)
     report.tables.append(burst.table(found))

@@ -99,7 +99,7 @@ def measure(shop: Workshop) -> dict[str, Burst]:
     loads = [BASE] * (before * batches) + [BASE * FACTOR] * (during * batches) + [BASE] * (after * batches)
     times = Times(before, before + during, before + during + after)
     found = {}
-    with shop.stream(loads) as (folder, _):
+    with shop.stream(OURS, loads) as (folder, _):
         for name, shed in ((WITH, True), (WITHOUT, False)):
             run, told = shop.run(OURS, folder, **ours("state", shed=shed))
             found[name] = Burst(run, told["entries"], times)

@@ -6,8 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-COLOURS = ("#1f6f8b", "#588157", "#0b3c49", "#c8553d", "#e09f3e", "#6d597a", "#b56576")
-WIDTH, LEFT, RIGHT, PANEL, GAP = 760, 56, 150, 170, 60
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+"""Colours that the colour-blind can tell apart; lines differ by their marks, too."""
+MARKS = "osdtv"
+"""Circle, square, diamond, and triangles that point up and down."""
+MARKED_MOST = 12
+"""Lines with more points have no marks."""
+WIDTH, LEFT, RIGHT, PANEL, GAP = 760, 56, 190, 190, 60
 TICKS = 4
 """The approximate number of steps along an axis, of a round size."""
 
@@ -19,6 +24,8 @@ class Line:
     name: str
     points: tuple[tuple[float, float], ...]
     dashed: bool = False
+    range: tuple[tuple[float, float, float], ...] = ()
+    """The least and the greatest value at some positions."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +71,36 @@ def _panel(panel: Panel, top: float, least_x: float, most_x: float, unit: str) -
         yield _text(x(along), bottom + 16, f"{along:.6g} {unit}", "middle")
     for index, line in enumerate(panel.lines):
         colour = COLOURS[index % len(COLOURS)]
-        points = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line.points)
-        dash = ' stroke-dasharray="6 3"' if line.dashed else ""
-        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
-        yield _text(right + 10, top + 10 + 16 * index, line.name, "start", colour)
+        for along, least, greatest in line.range:
+            across = f"M{x(along):.1f} {y(least):.1f}V{y(greatest):.1f}"
+            yield f'<path d="{across}" stroke="{colour}" opacity="0.5"/>'
+        places = [(x(a), y(b)) for a, b in line.points]
+        beside = top + 6 + 17 * index
+        yield _path(places, colour, line.dashed)
+        yield _path([(right + 10, beside), (right + 42, beside)], colour, line.dashed)
+        if len(places) <= MARKED_MOST:
+            for place in (*places, (right + 26, beside)):
+                yield f'<path d="{_mark(MARKS[index % len(MARKS)], *place)}" fill="{colour}"/>'
+        yield _text(right + 48, beside + 4, line.name, "start")
+
+
+def _path(places: Sequence[tuple[float, float]], colour: str, dashed: bool) -> str:
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dash = ' stroke-dasharray="6 3"' if dashed else ""
+    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
+
+
+def _mark(kind: str, x: float, y: float) -> str:
+    """The outline of a mark."""
+    if kind == "o":
+        return f"M{x - 3.5:.1f} {y:.1f}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z"
+    corners = {
+        "s": ((-3, -3), (3, -3), (3, 3), (-3, 3)),
+        "d": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
+        "t": ((0, -4), (4, 3), (-4, 3)),
+        "v": ((0, 4), (4, -3), (-4, -3)),
+    }[kind]
+    return "M" + "L".join(f"{x + dx:.1f} {y + dy:.1f}" for dx, dy in corners) + "z"
 
 
 def _ticks(least: float, most: float) -> list[float]:

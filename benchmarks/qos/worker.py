@@ -1,6 +1,6 @@
 """One side in its own process, which stays warm: jobs and results are lines of JSON.
 
-`python -m benchmarks.qos.worker australis`, or `FIFO SCRATCH` and `FAIR SCRATCH` for Structured Streaming.
+`python -m benchmarks.qos.worker australis SCRATCH`, or `FIFO`, `FAIR` and `one query` for Structured Streaming.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ def _jobs(side: str, scratch: Path) -> dict[str, Callable[[Job], Any]]:
         }
     from benchmarks.qos import theirs  # noqa: PLC0415
 
-    spark = theirs.begin(side, scratch)
-    return {"capacity": partial(theirs.capacity, spark=spark), "run": partial(theirs.run, spark=spark)}
+    spark, start = theirs.begin(side, scratch)
+    return {
+        "capacity": partial(theirs.capacity, spark=spark, start=start),
+        "run": partial(theirs.run, spark=spark, start=start),
+    }
 
 
 def main() -> None:

@@ -30,9 +30,12 @@ class Workshop:
     quick: bool
     stack: ExitStack
     workers: dict[str, Worker] = field(default_factory=dict)
-    capacity: float = 0.0
+    capacities: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What was measured last of the capacity of each side."""
     loads: tuple[float, ...] = ()
     """The requested loads, as fractions of the capacity; none for the default ones."""
+    runs: int = 1
+    """How often each load is run."""
 
     def worker(self, side: str) -> Worker:
         """A side's process, started when first needed."""
@@ -45,15 +48,20 @@ class Workshop:
     def do(self, side: str, what: str, **job: Any) -> Any:
         return self.worker(side).do(what, scratch=str(self.scratch / side), warm_up=self._warm_up(), **job)
 
-    def measured(self, side: str) -> dict[str, float]:
-        """The capacity of a side, in tuples per second, from a backlog."""
+    def measure(self, side: str) -> dict[str, Any]:
+        """Measure the capacity of a side, in tuples per second, with a backlog."""
         folder = self.scratch / "backlog"
         if not folder.exists():
             write_stream(folder, [GUESS] * BACKLOG_FILES, BEGIN_S)
-        found: dict[str, float] = self.do(
-            side, "capacity", stream=str(folder), attempts=1 if self.quick else 3
-        )
+        found: dict[str, Any] = self.do(side, "capacity", stream=str(folder), attempts=1 if self.quick else 3)
+        self.capacities[side] = found
+        text = "{capacity:,.0f} tuples/s ({least:,.0f} to {most:,.0f}), {cpu_us:.2f} CPU µs each"
+        say(f"{side}: {text.format(**found)}")
         return found
+
+    def capacity(self, side: str) -> float:
+        """The capacity of a side as it was measured last."""
+        return float((self.capacities.get(side) or self.measure(side))["capacity"])
 
     def _warm_up(self) -> str:
         folder = self.scratch / "warm-up"
@@ -62,10 +70,10 @@ class Workshop:
         return str(folder)
 
     @contextmanager
-    def stream(self, loads: Sequence[float]) -> Iterator[tuple[Path, Stream]]:
-        """A stream with a given fraction of the capacity in each batch."""
+    def stream(self, side: str, loads: Sequence[float]) -> Iterator[tuple[Path, Stream]]:
+        """A stream with a given fraction of a side's own capacity in each batch."""
         folder = self.scratch / "stream"
-        sizes = [max(1, round(load * self.capacity * PERIOD_S)) for load in loads]
+        sizes = [max(1, round(load * self.capacity(side) * PERIOD_S)) for load in loads]
         try:
             yield folder, write_stream(folder, sizes, BEGIN_S)
         finally:

@@ -1,4 +1,4 @@
-"""Fairness: how alike outputs are served, whatever their weights (beyond the papers, as THEMIS measures it)."""
+"""Fairness: how alike outputs are served, whatever their weights (beyond the papers, as in THEMIS)."""
 
 from __future__ import annotations
 
