@@ -79,6 +79,7 @@ def _loads(shop: Workshop, report: Report) -> None:
     report.draw("qos-loads", loads.picture(points))
     report.figures |= {f"utility_x_{load}": loads.ratio(points, load / 100) for load in (150, 200)}
     report.figures |= {f"bound_{load}": loads.of_bound(points, load / 100) for load in (150, 200, 300)}
+    report.figures |= {f"bound_cpu_{load}": loads.of_given(points, load / 100) for load in (150, 200, 300)}
     report.figures |= {f"jain_{load}": loads.fairness(points, load / 100) for load in (150, 200, 300)}
 
 

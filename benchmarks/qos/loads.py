@@ -20,7 +20,7 @@ from benchmarks.qos.streams import PERIOD_S
 from benchmarks.qos.workshop import OURS, Workshop, ours, say
 from rich.table import Table
 
-from australis.policy.limit import Losses, Work, attainable, losses
+from australis.policy.limit import Losses, Work, attainable, bound, losses
 from australis.qos.fairness import jain
 
 LOADS = (0.5, 1.0, 1.5, 2.0, 3.0)
@@ -59,6 +59,16 @@ SIDES = tuple(dict.fromkeys(contender.side for contender in CONTENDERS))
 
 
 @dataclass(frozen=True)
+class Against:
+    """A run against the bound."""
+
+    losses: Losses
+    """With the capacity that was measured before it."""
+    given: float
+    """The bound with the CPU time that the run got: neighbours may take what the capacity had."""
+
+
+@dataclass(frozen=True)
 class Point:
     """The result of a contender at a load, in one of the runs."""
 
@@ -68,8 +78,10 @@ class Point:
     utilities: dict[str, float]
     p95: dict[str, float | None]
     fractions: dict[str, float]
-    losses: Losses | None
-    """What was lost against the bound; None for what does not run in branches."""
+    cores: float
+    """CPU seconds per second."""
+    against: Against | None
+    """What was lost; None for what does not run in branches."""
 
     @property
     def utility(self) -> float:
@@ -102,15 +114,6 @@ def _at(shop: Workshop, side: str, load: float, number: int) -> Iterator[Point]:
             until = told["until"]
             pieces = {name: run[name].between(*span) for name in QUALITIES}
             utilities = judged(run, QUALITIES, *span, until)
-            lost = None
-            if contender.in_branches:
-                work = _work(shop.capacities[side]["parts"], load)
-                lost = losses(
-                    work,
-                    1.0,
-                    {**dict.fromkeys(work.stages, 0.0), **told["processed"]},
-                    sum(utilities.values()),
-                )
             point = Point(
                 contender,
                 load,
@@ -118,10 +121,20 @@ def _at(shop: Workshop, side: str, load: float, number: int) -> Iterator[Point]:
                 utilities,
                 {name: each.p95(until) for name, each in pieces.items()},
                 {name: each.fraction for name, each in pieces.items()},
-                lost,
+                told["cpu_s"] / until,
+                _against_bound(shop, load, told, sum(utilities.values())) if contender.in_branches else None,
             )
             say(f"    {load:.0%} {_told(point)}; files at most {told['late']:.2f} s late")
             yield point
+
+
+def _against_bound(shop: Workshop, load: float, told: Mapping[str, Any], utility: float) -> Against:
+    """What was lost against the bound; and the bound with the time that the processors gave to this run."""
+    measured = shop.capacities[OURS]
+    work = _work(measured["parts"], load)
+    given = told["cpu_s"] / told["until"] / (measured["cpu_us"] * measured["capacity"] / 1e6)
+    processed = dict.fromkeys(work.stages, 0.0) | told["processed"]
+    return Against(losses(work, 1.0, processed, utility), bound(work, given).utility)
 
 
 def _work(parts: Mapping[str, float], load: float) -> Work:
@@ -134,12 +147,13 @@ def _work(parts: Mapping[str, float], load: float) -> Work:
 def _told(point: Point) -> str:
     each = ", ".join(f"{name} {utility:.2f}" for name, utility in point.utilities.items())
     told = f"{point.contender.name}: {point.utility:.2f} ({each}), Jain {point.fairness:.2f}"
-    if point.losses is None:
-        return told
-    lost = point.losses
+    if point.against is None:
+        return f"{told}, {point.cores:.2f} cores"
+    lost = point.against.losses
     return (
-        f"{told}, bound {lost.bound:.2f}, lost to scheduling {lost.scheduling:.2f}, to late shedding "
-        f"{lost.shed_late:.2f}, to shares {lost.shares:.2f}, to lateness {lost.lateness:.2f}"
+        f"{told}, {point.cores:.2f} cores; bound {lost.bound:.2f}, with these cores "
+        f"{point.against.given:.2f}, lost to scheduling {lost.scheduling:.2f}, to late shedding {lost.shed_late:.2f}, to shares "
+        f"{lost.shares:.2f}, to lateness {lost.lateness:.2f}"
     )
 
 
@@ -152,7 +166,7 @@ def _of(points: list[Point], contender: Contender, load: float) -> list[Point]:
 
 
 def ratio(points: list[Point], load: float) -> float | None:
-    """Our utility relative to the best rival's, each at the same part of its own capacity: medians of runs."""
+    """Our utility relative to the best rival's, each at a part of its own capacity: medians of runs."""
     rivals = [_of(points, contender, load) for contender in CONTENDERS if contender.rival]
     if not any(rivals):
         return None
@@ -162,7 +176,13 @@ def ratio(points: list[Point], load: float) -> float | None:
 
 def of_bound(points: list[Point], load: float) -> float | None:
     """Our utility relative to the bound: the median of the runs."""
-    found = [point.utility / point.losses.bound for point in _of(points, MINE, load) if point.losses]
+    found = [point.utility / point.against.losses.bound for point in _of(points, MINE, load) if point.against]
+    return median(found) if found else None
+
+
+def of_given(points: list[Point], load: float) -> float | None:
+    """The same with the CPU time that each run got."""
+    found = [point.utility / point.against.given for point in _of(points, MINE, load) if point.against]
     return median(found) if found else None
 
 
@@ -205,23 +225,25 @@ def _by_load(
 
 
 def _lost(points: list[Point], loads: list[float]) -> Table:
-    """The bound and what was lost against it: means of the runs."""
+    """The bound and what was lost against it, in every run."""
     table = Table("against the bound", *(f"{load:.0%}" for load in loads), title=MINE.name)
-    runs = [[point for point in _of(points, MINE, load) if point.losses] for load in loads]
+    runs = [_of(points, MINE, load) for load in loads]
 
-    def row(name: str, of: Callable[[Losses], float]) -> None:
-        table.add_row(name, *(f"{fmean(of(p.losses) for p in found if p.losses):.2f}" for found in runs))
+    def row(name: str, of: Callable[[Point, Losses], float]) -> None:
+        known = ([(point, point.against.losses) for point in found if point.against] for found in runs)
+        table.add_row(name, *(" ".join(f"{of(*each):.2f}" for each in found) for found in known))
 
-    row("bound", lambda each: each.bound)
-    row("lost to scheduling", lambda each: each.scheduling)
-    row("lost to late shedding", lambda each: each.shed_late)
-    row("lost to shares", lambda each: each.shares)
-    row("lost to lateness", lambda each: each.lateness)
-    table.add_row("ours", *(f"{fmean(point.utility for point in found):.2f}" for found in runs))
-    parts = (" ".join(f"{p.utility / p.losses.bound:.2f}" for p in found if p.losses) for found in runs)
-    table.add_row("ours / bound", *parts)
+    row("bound", lambda _, lost: lost.bound)
+    row("lost to scheduling", lambda _, lost: lost.scheduling)
+    row("lost to late shedding", lambda _, lost: lost.shed_late)
+    row("lost to shares", lambda _, lost: lost.shares)
+    row("lost to lateness", lambda _, lost: lost.lateness)
+    row("ours", lambda point, _: point.utility)
+    row("ours / bound", lambda point, lost: point.utility / lost.bound)
+    row("CPU seconds per second", lambda point, _: point.cores)
+    row("bound with these", lambda point, _: point.against.given if point.against else 0.0)
     ratios = (ratio(points, load) for load in loads)
-    table.add_row("ours / best rival", *(f"{each:.2f}" for each in ratios if each is not None))
+    table.add_row("ours / best rival (medians)", *("-" if x is None else f"{x:.2f}" for x in ratios))
     return table
 
 
@@ -254,6 +276,6 @@ def _lines(points: list[Point], of: Callable[[Point], float]) -> Iterator[Line]:
 
 
 def _bound(points: list[Point]) -> Line:
-    known = [(p.load * 100, p.losses.bound) for p in points if p.contender == MINE and p.losses]
+    known = [(p.load * 100, p.against.losses.bound) for p in points if p.contender == MINE and p.against]
     loads = sorted({load for load, _ in known})
     return Line("bound", tuple((load, fmean(y for x, y in known if x == load)) for load in loads))

@@ -105,8 +105,9 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         node.deploy(network())
         _warm_up(node, read_stream(Path(job["warm_up"])))
         node.on_train(log.hear)
-        feed = Feed.soon(stream)
+        feed, used = Feed.soon(stream), cpu_seconds()
         late = feed.run(lambda path, due: log.ends.append(node.adopt(INPUT, path, now=int(due * 1e6))))
+        used = cpu_seconds() - used
         node.check()
         entries = [_entry(each, feed) for each in node.shed()]
     finally:
@@ -120,6 +121,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         "outputs": {name: pieces.to_json() for name, pieces in found.items()},
         "until": stream.seconds,
         "late": late,
+        "cpu_s": used,
         "entries": entries,
         "trains": len(log.trains),
         "processed": _processed(log, feed, job.get("span", (0.0, stream.seconds))),

@@ -46,7 +46,7 @@ Start = Callable[[SparkSession, Path], Application]
 
 
 def begin(side: str, scratch: Path) -> tuple[SparkSession, Start]:
-    """A session in which Spark's scheduler shares the cores among queries by FIFO or FAIR, and the queries."""
+    """A session whose scheduler shares the cores among queries by FIFO or FAIR, and what starts these."""
     pools = scratch / "pools.xml"
     pools.write_text(_pools())
     mode = "FIFO" if side == ONE_QUERY else side
@@ -89,8 +89,9 @@ def run(job: dict[str, Any], spark: SparkSession, start: Start) -> dict[str, Any
     """A stream at its pace; what is not written at its end is late for ever."""
     stream, root = read_stream(Path(job["stream"])), Path(job["scratch"]) / "root"
     running = _start(start, spark, root, read_stream(Path(job["warm_up"])))
-    feed = Feed.soon(stream)
+    feed, used = Feed.soon(stream), cpu_seconds()
     late = feed.run(lambda path, due: _appear(path, root / "in"))
+    used = cpu_seconds() - used
     running.stop()
     found = {name: running.pieces(name, feed) for name in QUALITIES}
     shutil.rmtree(root, ignore_errors=True)
@@ -98,6 +99,7 @@ def run(job: dict[str, Any], spark: SparkSession, start: Start) -> dict[str, Any
         "outputs": {name: pieces.to_json() for name, pieces in found.items()},
         "until": stream.seconds,
         "late": late,
+        "cpu_s": used,
     }
 
 

@@ -1,6 +1,7 @@
 """One side in its own process, which stays warm: jobs and results are lines of JSON.
 
-`python -m benchmarks.qos.worker australis SCRATCH`, or `FIFO`, `FAIR` and `one query` for Structured Streaming.
+`python -m benchmarks.qos.worker SIDE SCRATCH`: `australis`, or for Structured Streaming `FIFO`, `FAIR` or
+`one query`.
 """
 
 from __future__ import annotations
