@@ -152,8 +152,8 @@ def _told(point: Point) -> str:
     lost = point.against.losses
     return (
         f"{told}, {point.cores:.2f} cores; bound {lost.bound:.2f}, with these cores "
-        f"{point.against.given:.2f}, lost to scheduling {lost.scheduling:.2f}, to late shedding {lost.shed_late:.2f}, to shares "
-        f"{lost.shares:.2f}, to lateness {lost.lateness:.2f}"
+        f"{point.against.given:.2f}, lost to scheduling {lost.scheduling:.2f}, to late shedding "
+        f"{lost.shed_late:.2f}, to shares {lost.shares:.2f}, to lateness {lost.lateness:.2f}"
     )
 
 

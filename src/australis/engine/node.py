@@ -39,6 +39,7 @@ from australis.engine.files import Rejected
 from australis.engine.history import Instant, instant_us, question, recall
 from australis.engine.ingest import Arrival, Ingest, Position, Pushed, moment
 from australis.engine.ledger import (
+    CORES,
     DISK,
     NETWORK,
     Entry,
@@ -49,7 +50,6 @@ from australis.engine.ledger import (
     Record,
     all_so_far,
     drop_log,
-    recent,
 )
 from australis.engine.observe import (
     WINDOW_S,
@@ -58,6 +58,7 @@ from australis.engine.observe import (
     TrainTimes,
     live,
     monitor,
+    quality_of,
     statistics_of,
 )
 from australis.engine.runner import SPARK, Runner, SessionRunner, choose_runner
@@ -208,6 +209,7 @@ class Node:
         load(network, ledger.catalog, ingest, tables or {}, clock(), rejected or {})
         with ledger.change() as change:
             change.set_meta(DISK, str(self.settings.disk or ""))
+            change.set_meta(CORES, str(self._runner.tasks * self.settings.headroom))
         prepare = partial(self._runner.prepare, self.root)
         self._running = assemble(
             ledger,
@@ -595,10 +597,7 @@ class Node:
     def quality(self, window_s: int = WINDOW_S) -> QualityReport:
         """What outputs received over the last seconds, and its utility by their QoS graphs."""
         with self._deployed.ledger.snapshot() as (queues, catalog):
-            now = self._clock()
-            second = now // 1_000_000
-            seen = recent(catalog, second - window_s + 1, second + 1)
-        return monitor(queues.plan, queues, seen, now, window_s)
+            return quality_of(queues.plan, queues, catalog, self._clock(), window_s)
 
     def behind(self, name: str, age_s: float) -> list[Downstream]:
         """The outputs behind an input: their graphs, and what they get of it how much later.

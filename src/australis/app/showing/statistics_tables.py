@@ -19,10 +19,13 @@ from australis.engine.observe import (
     QualityReport,
     Statistics,
 )
+from australis.policy.limit import Losses
 
 NOTHING = "-"
 LOSSES = ("late", "shed", "quarantined")
 """What can happen to tuples that an output does not get."""
+SHOWN = 0.005
+"""Smaller losses of utility are not shown."""
 _DELAYS = ("delay p50", "p95")
 
 
@@ -104,7 +107,23 @@ def utility(report: QualityReport) -> Text:
     over = f" over the last {report.window_s} s"
     if not report.most:
         return Text(f"nothing was due{over}")
-    return Text.assemble((f"utility {report.utility:.2f} of {report.most:g}", "bold"), over)
+    parts = (f"utility {report.utility:.2f} of {report.most:g}", "bold"), over
+    fair = "" if report.fairness is None else f", fairness {report.fairness:.2f}"
+    return Text.assemble(*parts, fair, f"\n{limit(report.limit)}" if report.limit else "")
+
+
+def limit(found: Losses) -> str:
+    """What was possible, and what of it was lost to what.
+
+    >>> limit(Losses(7.0, scheduling=0.5, shed_late=0.0, shares=0.25, lateness=0.0))
+    'at this load 7.00 is possible: 0.50 lost to scheduling, 0.25 to shares'
+    """
+    causes = {name.replace("_", " "): each for name, each in found.causes.items() if each >= SHOWN}
+    lost = ", ".join(
+        f"{each:.2f} {'lost ' if not index else ''}to {name}"
+        for index, (name, each) in enumerate(causes.items())
+    )
+    return f"at this load {found.bound:.2f} is possible{': ' if lost else ''}{lost}"
 
 
 def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:

@@ -3,7 +3,7 @@
 In: segments, states, heads and statistics, which become visible atomically.
 """
 
-from australis.engine.ledger.catalog import DISK, NETWORK, OPTIMISER, Catalog
+from australis.engine.ledger.catalog import CORES, DISK, NETWORK, OPTIMISER, Catalog
 from australis.engine.ledger.copies import COPIES, RootTaken, has_copies, restored_catalog
 from australis.engine.ledger.counts import (
     BUCKETS_PER_OCTAVE,
@@ -73,6 +73,7 @@ __all__ = [
     "ALL",
     "BUCKETS_PER_OCTAVE",
     "COPIES",
+    "CORES",
     "DISK",
     "FLUSH",
     "LOAD",

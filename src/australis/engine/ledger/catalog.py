@@ -31,6 +31,8 @@ NETWORK = "network"
 """The key of the network that the root holds."""
 DISK = "disk"
 """The key of the disk budget of the node that has or last had the root; empty without one."""
+CORES = "cores"
+"""The key of the processors that this node may use."""
 OPTIMISER = "optimiser"
 """The key of the optimiser's record of what it did."""
 _log = logging.getLogger(__name__)

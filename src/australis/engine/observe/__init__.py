@@ -21,6 +21,7 @@ from australis.engine.observe.statistics import (
     OutputStatistics,
     Statistics,
     SuperboxStatistics,
+    quality_of,
     statistics_of,
 )
 from australis.engine.observe.train_times import TrainTimes
@@ -68,6 +69,7 @@ __all__ = [
     "metrics_text",
     "monitor",
     "optimised",
+    "quality_of",
     "running",
     "shed",
     "statistics_of",

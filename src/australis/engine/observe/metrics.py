@@ -252,6 +252,14 @@ def _quality(known: Statistics) -> Iterator[Metric]:
     yield gauge("utility", f"What all outputs got {over} is worth.", (), [((), known.quality.utility)])
     most = "The utility if all outputs to which something was due had all of it in time."
     yield gauge("utility_most", most, (), [((), known.quality.most)])
+    fairness, found = known.quality.fairness, known.quality.limit
+    alike = f"Jain's index of what outputs have of their best utility {over}: 1 if all have alike."
+    yield gauge("fairness_ratio", alike, (), [] if fairness is None else [((), fairness)])
+    most = "The utility that no shedding could have exceeded with the processors that there are."
+    yield gauge("utility_limit", most, (), [] if found is None else [((), found.bound)])
+    lost = "What was lost of that: to scheduling, late shedding, shares of outputs, lateness."
+    causes = {} if found is None else found.causes
+    yield gauge("utility_lost", lost, ("cause",), [((name,), each) for name, each in causes.items()])
 
 
 def _room(known: Statistics) -> Iterator[Metric]:

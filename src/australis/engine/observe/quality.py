@@ -11,6 +11,8 @@ from australis.algebra.quality import Quality, Since
 from australis.engine.ledger import GateCount, Queues, Recent, middle_us, quantile_us
 from australis.engine.observe.discards import fractions_used
 from australis.plan.superboxes import Plan, Superbox
+from australis.policy.limit import Losses
+from australis.qos.fairness import jain
 from australis.qos.histograms import bins_of
 from australis.qos.utility import Delivery, Worth, total, worth
 
@@ -51,6 +53,10 @@ class QualityReport:
     utility: float
     most: float
     """The utility if every output to which something was due had received all of it in time."""
+    fairness: float | None = None
+    """Jain's index of what these outputs have of their best utility; None if nothing was due."""
+    limit: Losses | None = None
+    """What they could have had with the processors that there are, and what of it was lost; see `limits`."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -73,7 +79,8 @@ def monitor(plan: Plan, queues: Queues, seen: Recent, now: int, window_s: int = 
         values = None if counts is None else tuple(int(each) for each in counts)
         outputs[name] = _quality(buckets, fractions[name], waiting, values, quality, found)
     most = sum(each.weight for each in worths if each is not None)
-    return QualityReport(window_s, outputs, total(worths), most)
+    fairness = jain(each.utility / each.weight for each in worths if each is not None)
+    return QualityReport(window_s, outputs, total(worths), most, fairness)
 
 
 def _quality(

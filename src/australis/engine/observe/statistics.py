@@ -10,6 +10,7 @@ import msgspec
 
 from australis.algebra.quality import Since
 from australis.engine.ledger import (
+    CORES,
     DISK,
     TRASH_BYTES,
     Catalog,
@@ -28,6 +29,7 @@ from australis.engine.ledger import (
 )
 from australis.engine.observe.arcs import ArcStatistics, arc_statistics
 from australis.engine.observe.discards import Discards, InputStatistics, discards_upstream
+from australis.engine.observe.limits import Measured, limit
 from australis.engine.observe.marks import (
     InputMarkStatistics,
     OrderMarkStatistics,
@@ -228,10 +230,23 @@ def statistics_of(plan: Plan, queues: Queues, catalog: Catalog, now: int | None 
 
 
 def _quality(plan: Plan, queues: Queues, catalog: Catalog, now: int) -> QualityReport | None:
-    if not is_observed(plan):
-        return None
+    return quality_of(plan, queues, catalog, now) if is_observed(plan) else None
+
+
+def quality_of(
+    plan: Plan, queues: Queues, catalog: Catalog, now: int, window_s: int = WINDOW_S
+) -> QualityReport:
+    """What outputs received in the seconds before `now`, what that is worth, and what they could have had."""
     second = now // 1_000_000
-    return monitor(plan, queues, recent(catalog, second - WINDOW_S + 1, second + 1), now)
+    seen = recent(catalog, second - window_s + 1, second + 1)
+    report = monitor(plan, queues, seen, now, window_s)
+    cores = float(catalog.meta(CORES) or 0)
+    if not cores:
+        return report
+    known = {box: BoxStatistics(*counted) for box, counted in box_counts(catalog).items()}
+    boxes = {box: known.get(box, BoxStatistics()) for box in plan.network.order}
+    measured = Measured(boxes, port_counts(catalog), seen.discards, cores)
+    return replace(report, limit=limit(plan.network, report, measured))
 
 
 def _shed(plan: Plan, ways: Mapping[str, Sequence[str]], seen: Recent) -> dict[str, int]:

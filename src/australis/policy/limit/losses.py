@@ -25,6 +25,12 @@ class Losses:
     It is negative if more was measured than the load allows in the long run, since queues were filled.
     """
 
+    @property
+    def causes(self) -> dict[str, float]:
+        """What was lost to each cause."""
+        names = ("scheduling", "shed_late", "shares", "lateness")
+        return {name: getattr(self, name) for name in names}
+
 
 def losses(work: Work, capacity: float, processed: Mapping[str, float], utility: float) -> Losses:
     """What was lost, given the part of its work that each stage did, and the utility measured.
