@@ -28,6 +28,7 @@ def worthwhile(
     []
     """
     flow = _Flow({name: gain for name, gain in gains.items() if gain > 0}, costs, needs)
+    flow.pay()
     while flow.augment():
         pass
     return flow.unsatisfied()
@@ -48,6 +49,24 @@ class _Flow:
         self._needs = {output: tuple(needs[output]) for output in gains}
         self._paid: dict[str, dict[str, float]] = {stage: {} for stage in self._room}
         """What each output pays for a stage."""
+
+    def pay(self) -> None:
+        """Let outputs pay for the stages that they need, those of fewest outputs first.
+
+        Where each stage serves all outputs of another, none of them, or some of its own only, as in a tree,
+        this is all: what is left to the outputs of a stage is the same, whichever of them pays.
+        """
+        payers: dict[str, list[str]] = {stage: [] for stage in self._room}
+        for output, stages in self._needs.items():
+            for stage in stages:
+                payers[stage].append(output)
+        for stage in sorted(payers, key=lambda name: len(payers[name])):
+            for output in payers[stage]:
+                pays = min(self._left[output], self._room[stage])
+                if pays > 0:
+                    self._paid[stage][output] = pays
+                    self._left[output] -= pays
+                    self._room[stage] -= pays
 
     def augment(self) -> bool:
         """Send what an output has left to a stage that is not paid for; False if no way leads there."""
