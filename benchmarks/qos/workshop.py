@@ -16,7 +16,7 @@ from benchmarks.qos.worker import OURS, Worker
 
 GUESS = 20_000
 """The tuples of a file before the capacity is known."""
-BACKLOG_FILES = 60
+BACKLOG_FILES, THEIR_BACKLOG_FILES = 60, 30
 WARM_UP_FILES = 24
 BEGIN_S = 60
 """The second of event time at which streams begin; the warm-up comes before."""
@@ -50,9 +50,10 @@ class Workshop:
 
     def measure(self, side: str) -> dict[str, Any]:
         """Measure the capacity of a side, in tuples per second, with a backlog."""
-        folder = self.scratch / "backlog"
+        files = BACKLOG_FILES if side == OURS else THEIR_BACKLOG_FILES
+        folder = self.scratch / f"backlog-{files}"
         if not folder.exists():
-            write_stream(folder, [GUESS] * BACKLOG_FILES, BEGIN_S)
+            write_stream(folder, [GUESS] * files, BEGIN_S)
         found: dict[str, Any] = self.do(side, "capacity", stream=str(folder), attempts=1 if self.quick else 3)
         self.capacities[side] = found
         text = "{capacity:,.0f} tuples/s ({least:,.0f} to {most:,.0f}), {cpu_us:.2f} CPU µs each"
