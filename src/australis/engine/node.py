@@ -111,6 +111,7 @@ class Node:
         schedule: str | None = None,
         shed: bool = True,
         headroom: float = 1.0,
+        fairness: float = 0.0,
         optimise: bool = False,
         disk: int | None = None,
         catalog: str | Path | Home | None = None,
@@ -135,6 +136,7 @@ class Node:
             schedule=None if schedule is None else Scheduling(schedule),
             shed=shed,
             headroom=headroom,
+            fairness=fairness,
             optimise=optimise,
             disk=disk,
         )

@@ -63,6 +63,8 @@ class NodeSettings:
     """Whether tuples may be shed under overload, by the QoS graphs of outputs."""
     headroom: float = 1.0
     """The part of the workers' time that may be used in steady state (Aurora's H)."""
+    fairness: float = 0.0
+    """How much it counts when tuples are shed that outputs are served alike, against the total utility."""
     optimise: bool = False
     """Whether the network is rewritten while it runs, by what was measured."""
     disk: int | None = None
@@ -82,6 +84,8 @@ class NodeSettings:
             raise EngineError(Problem("disk", f"is {self.disk}", "a number of bytes, 1 or more"))
         if not 0 < self.headroom <= 1:
             raise EngineError(Problem("headroom", f"is {self.headroom}", "more than 0, at most 1"))
+        if not 0 <= self.fairness <= 1:
+            raise EngineError(Problem("fairness", f"is {self.fairness}", "0 to 1"))
 
         if self.train_limit is not None:
             with at("train_limit"):

@@ -55,7 +55,7 @@ from australis.engine.sources import DEFAULT_BATCH
             "metrics",
             "control",
         ),
-        Quality_of_service=("shed", "headroom", "schedule", "discipline", "optimise"),
+        Quality_of_service=("shed", "headroom", "fairness", "schedule", "discipline", "optimise"),
         Spark=("master", "worker_wait", "way"),
     )
 )

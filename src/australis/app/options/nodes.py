@@ -163,6 +163,14 @@ _OPTIONS = (
         help="The part of the workers' time that may be used in steady state.",
     ),
     click.option(
+        "--fairness",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        show_default=True,
+        help="How much it counts when tuples are shed that outputs are served alike, whatever their weights: "
+        "0 for the highest total utility, 1 for fairness alone.",
+    ),
+    click.option(
         "--optimise/--no-optimise",
         default=False,
         show_default=True,
@@ -266,6 +274,7 @@ class NodeOptions:
     schedule: str | None
     shed: bool | None
     headroom: float
+    fairness: float
     optimise: bool
     disk: int | None
     metrics: str | None

@@ -166,6 +166,7 @@ class _NodeRun:
             # Tuples from files can wait: nobody is served better by a part of them.
             shed=not self._is_at_rest if options.shed is None else options.shed,
             headroom=options.headroom,
+            fairness=options.fairness,
             train_limit=options.train_limit,
             optimise=options.optimise,
             disk=options.disk,

@@ -20,7 +20,7 @@ from australis.engine.worker import GateDropBox
 from australis.plan.superboxes import Discipline, Plan
 from australis.policy.load import Situation
 from australis.policy.schedule import Choice, Scheduling, constructed, next_view, schedule, without_views
-from australis.policy.shed import Shedder, value_curve
+from australis.policy.shed import Manners, Shedder, value_curve
 from australis.policy.upstream import Downstream
 from australis.qos.histograms import bins_of
 
@@ -48,7 +48,8 @@ class Steering:
         self._joins = branches and self._kind.follows_graphs
         self._trials = Trials(ledger)
         self.by_value = self._trials.by_value
-        self._shedder = Shedder(by_value=self.by_value) if settings.shed else None
+        manners = Manners(fairness=settings.fairness)
+        self._shedder = Shedder(manners, by_value=self.by_value) if settings.shed else None
         self.costs = Costs(threads)
         ledger.on_arrivals = self.costs.note_arrivals
         self.dropboxes = DropBoxes(ledger, now)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from australis.policy.shed.flow import Flow
     from australis.policy.shed.predicates import monotone
     from australis.policy.shed.semantic import Gate, Trial, value_curve
-    from australis.policy.shed.shedder import Command, Insert, Shedder, Withdraw
+    from australis.policy.shed.shedder import Command, Insert, Manners, Shedder, Withdraw
     from australis.policy.shed.trials import Samples, by_value
 else:
     __getattr__ = lazy_exports(
@@ -34,6 +34,7 @@ else:
             "shedder": (
                 "Command",
                 "Insert",
+                "Manners",
                 "Shedder",
                 "Withdraw",
             ),
@@ -50,6 +51,7 @@ __all__ = [
     "Flow",
     "Gate",
     "Insert",
+    "Manners",
     "Samples",
     "Shedder",
     "Shedding",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from australis.algebra.quality import Points, Quality
 from australis.policy.load import Situation, Stage
+from australis.policy.shed.fair import fair
 from australis.policy.shed.flow import Flow, excess
 from australis.policy.shed.levels import EVENNESS, rise
 from australis.policy.shed.walk import NEAR, Walk
@@ -70,6 +71,7 @@ def shed(
     *,
     each: float = math.inf,
     evenness: float = EVENNESS,
+    fairness: float = 0.0,
 ) -> Shedding:
     """The drop boxes that meet a need, step by step along the curves of the outputs.
 
@@ -82,6 +84,8 @@ def shed(
 
     Steps that lose about the same are taken together, each in part (see `levels`): with equal graphs outputs
     lose equal fractions. `evenness` says how wide about is; with 0 it is the paper's order, step by step.
+
+    `fairness` weighs how alike outputs are served against the total utility, from 0 to 1 (see `fair`).
 
     `values` has curves for outputs without a loss graph. No stage may need more than `each` for
     every worker that its trains use at a time, since it runs one train at a time. Such stages are relieved
@@ -102,7 +106,8 @@ def shed(
     goals = flow.situation.goals
     known = {name: curve(goal.quality, (values or {}).get(name)) for name, goal in goals.items()}
     curves = {name: points for name, points in known.items() if points is not None}
-    walk = Walk(flow, curves, tuple(places(flow, frozenset(curves))), evenness)
+    bent = {name: fair(points, fairness) for name, points in curves.items()}
+    walk = Walk(flow, bent, tuple(places(flow, frozenset(curves))), evenness)
     for stage in flow.situation.stages.values() if each < math.inf else ():
         walk.relieve(stage.id, each * stage.abreast)
     rise(walk, need - walk.recovered)

@@ -74,6 +74,8 @@ class Manners:
     """The tuples that share the fixed cost of a train."""
     evenness: float = EVENNESS
     """How far outputs that would lose about the same share what is to be shed (see `levels`)."""
+    fairness: float = 0.0
+    """How much it counts that outputs are served alike, against the total utility (see `fair`)."""
 
 
 @dataclass
@@ -193,13 +195,14 @@ class Shedder:
 
         If none can, the drop boxes that leave outputs their share.
         """
+        manners = {"evenness": self._manners.evenness, "fairness": self._manners.fairness}
         for flow in flows:
             each = flow.situation.headroom
-            found = shed(flow, flow.need(), values, each=each, evenness=self._manners.evenness)
+            found = shed(flow, flow.need(), values, each=each, **manners)
             if not found.missing:
                 return found
         need = max(0.0, found.recovered - self._part(flow.situation))
-        less = shed(flow, need, values, each=each, evenness=self._manners.evenness)
+        less = shed(flow, need, values, each=each, **manners)
         return replace(less, missing=flow.need() - less.recovered)
 
     def _part(self, situation: Situation) -> float:

@@ -227,6 +227,7 @@ def _node(settings: NodeSection, root: str, traces: Traces) -> Node:
         schedule=settings.schedule,
         shed=settings.shed,
         headroom=settings.headroom,
+        fairness=settings.fairness,
         optimise=settings.optimise,
         disk=settings.disk,
         way=settings.way,

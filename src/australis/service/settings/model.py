@@ -45,6 +45,8 @@ class NodeSection(_Section):
     """Whether tuples may be shed under overload, by the QoS graphs of outputs."""
     headroom: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The part of the workers' time that may be used in steady state."""
+    fairness: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """How much it counts when tuples are shed that outputs are served alike, against the total utility."""
     optimise: bool = False
     """Whether the network is rewritten while it runs, by what was measured."""
     disk: Annotated[int, Field(ge=1)] | None = None
