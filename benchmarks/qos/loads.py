@@ -89,7 +89,7 @@ class Point:
 
     @property
     def fairness(self) -> float:
-        """Jain's index of what the outputs have of their best utility."""
+        """Jain's index of what the outputs have of their best utility; 0 if none has any."""
         parts = (utility / QUALITIES[name].weight for name, utility in self.utilities.items())
         return jain(parts) or 0.0
 

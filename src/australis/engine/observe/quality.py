@@ -54,7 +54,7 @@ class QualityReport:
     most: float
     """The utility if every output to which something was due had received all of it in time."""
     fairness: float | None = None
-    """Jain's index of what these outputs have of their best utility; None if nothing was due."""
+    """Jain's index of what these outputs have of their best utility; None if none has any."""
     limit: Losses | None = None
     """What they could have had with the processors that there are, and what of it was lost; see `limits`."""
 
