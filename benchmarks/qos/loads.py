@@ -278,4 +278,5 @@ def _lines(points: list[Point], of: Callable[[Point], float]) -> Iterator[Line]:
 def _bound(points: list[Point]) -> Line:
     known = [(p.load * 100, p.against.losses.bound) for p in points if p.contender == MINE and p.against]
     loads = sorted({load for load, _ in known})
-    return Line("bound", tuple((load, fmean(y for x, y in known if x == load)) for load in loads))
+    places = tuple((load, fmean(y for x, y in known if x == load)) for load in loads)
+    return Line("bound", places, colour="#888888")

@@ -24,6 +24,8 @@ class Line:
     name: str
     points: tuple[tuple[float, float], ...]
     dashed: bool = False
+    colour: str | None = None
+    """None: the next one of those that can be told apart."""
     range: tuple[tuple[float, float, float], ...] = ()
     """The least and the greatest value at some positions."""
 
@@ -70,7 +72,7 @@ def _panel(panel: Panel, top: float, least_x: float, most_x: float, unit: str) -
     for along in _ticks(least_x, most_x):
         yield _text(x(along), bottom + 16, f"{along:.6g} {unit}", "middle")
     for index, line in enumerate(panel.lines):
-        colour = COLOURS[index % len(COLOURS)]
+        colour = line.colour or COLOURS[index % len(COLOURS)]
         for along, least, greatest in line.range:
             across = f"M{x(along):.1f} {y(least):.1f}V{y(greatest):.1f}"
             yield f'<path d="{across}" stroke="{colour}" opacity="0.5"/>'
