@@ -194,7 +194,7 @@ def _steps(branch: str, log: Log, feed: Feed) -> tuple[np.ndarray, np.ndarray, n
     received = np.array([train.received for _, train in trains])
     # Drop boxes are before branches, and a train does not continue past one. How many tuples of a part of a
     # batch pass the filter is known only approximately.
-    alone = np.array([train.superbox == branch for _, train in trains])
+    alone = np.array([train.superbox == branch for _, train in trains], bool)
     kept = np.where(alone & (received < 0.99 * passing), received / np.maximum(passing, 1), 1.0)
     delivered = np.array([at - feed.begin for at, _ in trains])
     return ends, np.append(delivered, np.inf), np.append(kept, 1.0)

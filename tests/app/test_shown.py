@@ -20,6 +20,7 @@ from australis.engine.observe.statistics import (
     Statistics,
     SuperboxStatistics,
 )
+from australis.policy.limit import Losses
 
 FULL = OutputQuality(1_000, 80.0, 120.0, 150.0, 1.0, 0.05, None, 5.0, 1.0, 1.0, 1.0, 5.0)
 POOR = OutputQuality(700, 80.0, 1_500.0, 1_900.0, 0.702, 12.0, (1, 2), 0.35, 0.7, 0.75, 0.667, 1.0)
@@ -48,7 +49,9 @@ def statistics(**given: object) -> Statistics:
 
 
 GRAPHS = {
-    "quality": QualityReport(10, {"guard": FULL, "report": POOR, "idle": NONE}, 5.35, 6.0),
+    "quality": QualityReport(
+        10, {"guard": FULL, "report": POOR, "idle": NONE}, 5.35, 6.0, 0.81, Losses(5.9, 0.3, 0.25, 0.0, 0.0)
+    ),
     "dropboxes": (GONE, LEVEL),
     "shed": {"report": 1_192_100},
 }
@@ -71,6 +74,9 @@ def test_stats_with_graphs(width: int) -> None:
     words = squeezed(found)
     assert found[0] == "plant: 17 tuples wait"
     assert found[2] == "utility 5.35 of 6 over the last 10 s"
+    assert "at this load 5.90 is possible (lost: scheduling 0.30, shed late 0.25); fairness 0.81" in " ".join(
+        words
+    )
     assert "guard 5.00 of 5 1.00 1.00 1.00 100.0% 120 ms 50 ms" in words
     assert "report 0.35 of 1 0.70 0.75 0.67 70.2% 1.5 s 12.0 s" in words
     assert "idle - - - - 100.0% - -" in words

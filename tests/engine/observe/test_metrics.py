@@ -27,6 +27,7 @@ from australis.engine.observe.statistics import (
     SuperboxStatistics,
 )
 from australis.errors import EngineError
+from australis.policy.limit import Losses
 from australis.policy.shed.drop_boxes import DropBox
 from australis.policy.shed.shedder import Insert
 
@@ -47,7 +48,7 @@ KNOWN = Statistics(
     {},
     900,
     1_000,
-    QualityReport(10, {"out": QUALITY, "other": UNKNOWN}, 1.2, 2.0),
+    QualityReport(10, {"out": QUALITY, "other": UNKNOWN}, 1.2, 2.0, 0.9, Losses(1.8, 0.3, 0.2, 0.1, 0.0)),
     (Entry(1, "some", "s", "", 0.1, 0, 5, 9, 1), Entry(2, "some", "s", 'v < "x"', 0.5, 5, None, 40, 19)),
     {"out": 20},
     waiting=6,
@@ -101,6 +102,12 @@ def test_all_that_is_known() -> None:
         ("output_oldest_waiting_seconds", out): 1.5,
         ("utility", frozenset()): 1.2,
         ("utility_most", frozenset()): 2,
+        ("utility_limit", frozenset()): 1.8,
+        ("utility_lost", labels(cause="scheduling")): 0.3,
+        ("utility_lost", labels(cause="shed_late")): 0.2,
+        ("utility_lost", labels(cause="shares")): 0.1,
+        ("utility_lost", labels(cause="lateness")): 0.0,
+        ("fairness_ratio", frozenset()): 0.9,
         ("disk_bytes", frozenset()): 900,
         ("trash_bytes", frozenset()): 50,
         ("disk_budget_bytes", frozenset()): 1_000,

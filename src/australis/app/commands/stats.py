@@ -135,7 +135,8 @@ def _picture(statistics: Statistics) -> RenderableType:
         parts.append(room)
     parts += [Text(f"{name}: {state}") for name, state in statistics.tables.items()]
     if statistics.quality is not None:
-        parts += [Text(), shown.utility(statistics.quality), shown.qualities(statistics.quality)]
+        quality = statistics.quality
+        parts += [Text(), shown.utility(quality), *shown.limits(quality), shown.qualities(quality)]
     if statistics.standing:
         parts += [Text(), shown.dropboxes(statistics.standing)]
     tables = [

@@ -106,7 +106,7 @@ class Picture:
             return []
         rates = self._shed.note(sample.seconds, {"all": sample.shed})
         head = shown.utility(report).append(f", shedding {rates['all']:,.0f}/s" if rates["all"] else "")
-        parts: list[RenderableType] = [Text(), head, shown.qualities(report)]
+        parts: list[RenderableType] = [Text(), head, *shown.limits(report), shown.qualities(report)]
         standing = sample.statistics.standing
         return [*parts, Text(), shown.dropboxes(standing)] if standing else parts
 

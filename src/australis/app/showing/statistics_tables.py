@@ -107,23 +107,25 @@ def utility(report: QualityReport) -> Text:
     over = f" over the last {report.window_s} s"
     if not report.most:
         return Text(f"nothing was due{over}")
-    parts = (f"utility {report.utility:.2f} of {report.most:g}", "bold"), over
-    fair = "" if report.fairness is None else f", fairness {report.fairness:.2f}"
-    return Text.assemble(*parts, fair, f"\n{limit(report.limit)}" if report.limit else "")
+    return Text.assemble((f"utility {report.utility:.2f} of {report.most:g}", "bold"), over)
+
+
+def limits(report: QualityReport) -> list[Text]:
+    """What was possible, and how alike outputs were served: a line, or none if nothing is known of either."""
+    parts = [] if report.limit is None else [limit(report.limit)]
+    parts += [] if report.fairness is None else [f"fairness {report.fairness:.2f}"]
+    return [Text("; ".join(parts))] if parts else []
 
 
 def limit(found: Losses) -> str:
     """What was possible, and what of it was lost to what.
 
     >>> limit(Losses(7.0, scheduling=0.5, shed_late=0.0, shares=0.25, lateness=0.0))
-    'at this load 7.00 is possible: 0.50 lost to scheduling, 0.25 to shares'
+    'at this load 7.00 is possible (lost: scheduling 0.50, shares 0.25)'
     """
-    causes = {name.replace("_", " "): each for name, each in found.causes.items() if each >= SHOWN}
-    lost = ", ".join(
-        f"{each:.2f} {'lost ' if not index else ''}to {name}"
-        for index, (name, each) in enumerate(causes.items())
-    )
-    return f"at this load {found.bound:.2f} is possible{': ' if lost else ''}{lost}"
+    lost = [f"{name.replace('_', ' ')} {each:.2f}" for name, each in found.causes.items() if each >= SHOWN]
+    told = f" (lost: {', '.join(lost)})" if lost else ""
+    return f"at this load {found.bound:.2f} is possible{told}"
 
 
 def boxes(statistics: Mapping[str, BoxStatistics]) -> Table:
