@@ -54,6 +54,7 @@ CONTENDERS = (
     Contender("Spark, FIFO", "FIFO", {}, True, in_branches=False),
     Contender("Spark, FAIR", "FAIR", {}, True, in_branches=False),
     Contender("Spark, one query", "one query", {}, True, in_branches=False),
+    Contender("Spark, two queries", "two queries", {}, True, in_branches=False),
 )
 SIDES = tuple(dict.fromkeys(contender.side for contender in CONTENDERS))
 

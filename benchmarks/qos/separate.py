@@ -6,7 +6,7 @@ A tuple can be read when the sink's log has its batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from benchmarks.qos.feed import Feed
@@ -55,9 +55,9 @@ QUERIES: Mapping[str, Callable[[DataFrame], DataFrame]] = {
 class SeparateQueries:
     """The queries of all outputs, side by side."""
 
-    def __init__(self, spark: SparkSession, root: Path) -> None:
+    def __init__(self, spark: SparkSession, root: Path, names: Iterable[str] = QUERIES) -> None:
         self._root = root
-        self._running = [self._query(spark, name) for name in QUERIES]
+        self._running = [self._query(spark, name) for name in names]
 
     def _query(self, spark: SparkSession, name: str) -> StreamingQuery:
         # The thread of a query inherits the local properties of the one that starts it.

@@ -1,7 +1,7 @@
 """The other side: hand-written Structured Streaming, over a folder of files, in two ways.
 
 A query for each output (`separate`), where Spark's scheduler shares the cores among them: FIFO, or FAIR with
-a pool for each query, weighted like its output; or one query that writes all outputs (`one_query`). Native
+a pool for each query, weighted like its output; or queries that write several outputs (`one_query`). Native
 operators, RocksDB with changelog checkpoints, unix domain sockets, the same cores and partitions; each batch
 begins as soon as the last one has ended.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from benchmarks.engine.processes import cpu_seconds
 from benchmarks.engine.tuning import OPTIONS
 from benchmarks.qos.feed import Feed
 from benchmarks.qos.judging import Pieces
-from benchmarks.qos.one_query import OneQuery
+from benchmarks.qos.one_query import OneQuery, TwoQueries
 from benchmarks.qos.scene import QUALITIES
 from benchmarks.qos.separate import SeparateQueries
 from benchmarks.qos.streams import PERIOD_S, Stream, read_stream
@@ -27,8 +27,6 @@ from pyspark.sql import SparkSession
 
 from australis.engine.spark import local_session
 
-ONE_QUERY = "one query"
-"""The side with one query; those with separate queries are called like the mode of Spark's scheduler."""
 FILES_LISTED = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"}
 """A batch of more than 32 files would begin with a job that inspects each of them in its own task."""
 
@@ -43,18 +41,20 @@ class Application(Protocol):
 
 Start = Callable[[SparkSession, Path], Application]
 """Starts queries over a folder."""
+SHARING: Mapping[str, Start] = {"one query": OneQuery, "two queries": TwoQueries}
+"""The sides whose outputs share queries; the others are called like the mode of Spark's scheduler."""
 
 
 def begin(side: str, scratch: Path) -> tuple[SparkSession, Start]:
     """A session whose scheduler shares the cores among queries by FIFO or FAIR, and what starts these."""
     pools = scratch / "pools.xml"
     pools.write_text(_pools())
-    mode = "FIFO" if side == ONE_QUERY else side
+    mode = "FIFO" if side in SHARING else side
     sharing = {"spark.scheduler.mode": mode, "spark.scheduler.allocation.file": pools.as_uri()}
     spark = local_session("structured-streaming", options={**OPTIONS, **FILES_LISTED, **sharing})
     # Queries are stopped in the middle of a batch, and log that at length.
     spark.sparkContext.setLogLevel("OFF")
-    return spark, OneQuery if side == ONE_QUERY else SeparateQueries
+    return spark, SHARING.get(side, SeparateQueries)
 
 
 def _pools() -> str:

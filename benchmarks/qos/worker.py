@@ -1,7 +1,7 @@
 """One side in its own process, which stays warm: jobs and results are lines of JSON.
 
-`python -m benchmarks.qos.worker SIDE SCRATCH`: `australis`, or for Structured Streaming `FIFO`, `FAIR` or
-`one query`.
+`python -m benchmarks.qos.worker SIDE SCRATCH`: `australis`, or for Structured Streaming `FIFO`, `FAIR`,
+`one query` or `two queries`.
 """
 
 from __future__ import annotations
