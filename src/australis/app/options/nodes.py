@@ -168,7 +168,7 @@ _OPTIONS = (
         default=0.0,
         show_default=True,
         help="How much it counts when tuples are shed that outputs are served alike, whatever their weights: "
-        "0 for the highest total utility, 1 for fairness alone.",
+        "0 for the highest total utility, 1 for the highest of the one that has least.",
     ),
     click.option(
         "--optimise/--no-optimise",

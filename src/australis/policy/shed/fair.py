@@ -10,7 +10,7 @@ from australis.qos.graphs import utilities
 PIECES = 16
 """Into how many straight parts a piece of a curve is bent."""
 POWER_MAX = 20.0
-"""For fairness alone: whoever has lost most counts so much that nearly only he does."""
+"""For fairness alone: the output that has lost most counts so much that hardly any other does."""
 
 
 def fair(curve: Points, fairness: float) -> Points:
