@@ -5,12 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
+from benchmarks.qos import loads
 from benchmarks.qos.loads import CONTENDERS, MINE, Against, Contender, Point
 from benchmarks.qos.pictures import COLOURS
 from benchmarks.qos.scene import QUALITIES
 
 from australis.policy.limit import Losses
-from benchmarks.qos import loads
 
 
 def point(contender: Contender, number: int, part: float, load: float = 2.0) -> Point:
