@@ -70,6 +70,17 @@ def test_what_was_lost_is_told_apart(tmp_path: Path) -> None:
     assert lost.causes == pytest.approx(causes)
 
 
+def test_boxes_of_outputs_to_which_nothing_was_due_keep_their_time(tmp_path: Path) -> None:
+    """A window that is open for longer than what is looked at: its work is not in vain."""
+    found = report(tmp_path, Recent(delays(strict={0.2: 100})))
+    came = {"s": 100_000, "some": 100_000, "levels": 50_000, "keys": 50_000}
+    lost = limit(forked(), found, measured(3, **came))
+    assert lost is not None
+    assert lost.bound == 5
+    assert lost.causes == pytest.approx(dict.fromkeys(lost.causes, 0.0))
+    assert limit(forked(), found, measured(2, **came)).bound == pytest.approx(2.5), "one core is left for two"
+
+
 def test_without_anything_due_there_is_none(tmp_path: Path) -> None:
     found = report(tmp_path, Recent())
     assert limit(forked(), found, measured(2)) is None

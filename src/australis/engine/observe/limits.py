@@ -55,7 +55,8 @@ def limit(network: Network, report: QualityReport, measured: Measured) -> Losses
     """What the outputs to which something was due could have had at the rates of a window, if these last.
 
     From the measured costs and selectivities of the boxes; what reading, writing and trains cost besides is
-    not known box by box, and counts as scheduling. None if nothing was due.
+    not known box by box, and counts as scheduling. Boxes that lead only to other outputs, such as windows
+    that are still open, keep the time that they took. None if nothing was due.
     """
     due = {name: each for name, each in report.outputs.items() if each.utility is not None}
     if not due:
@@ -66,13 +67,18 @@ def limit(network: Network, report: QualityReport, measured: Measured) -> Losses
     demanded = {
         box: sum(found[source] for source in network.boxes[box].sources) * window_s for box in network.order
     }
+    needs = {box: demanded[box] * costs[box].tuple_us / 1e6 / window_s for box in network.order}
+    processed = {box: measured.came(box) / tuples if tuples else 1.0 for box, tuples in demanded.items()}
+    ways = {name: _upstream(network, network.outputs[name].source) for name in due}
+    used = {box for way in ways.values() for box in way}
+    elsewhere = sum(need * min(processed[box], 1.0) for box, need in needs.items() if box not in used)
     work = Work(
-        {box: demanded[box] * costs[box].tuple_us / 1e6 / window_s for box in network.order},
-        {name: _upstream(network, network.outputs[name].source) for name in due},
+        {box: need for box, need in needs.items() if box in used},
+        ways,
         {name: _curve(network, name, each) for name, each in due.items()},
     )
-    processed = {box: measured.came(box) / tuples if tuples else 1.0 for box, tuples in demanded.items()}
-    return losses(work, measured.cores, processed, report.utility)
+    done = {box: part for box, part in processed.items() if box in used}
+    return losses(work, max(measured.cores - elsewhere, 0.0), done, report.utility)
 
 
 def _curve(network: Network, name: str, each: OutputQuality) -> Points:
