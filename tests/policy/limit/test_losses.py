@@ -54,6 +54,15 @@ def test_what_came_late_is_lost_to_lateness() -> None:
     assert (found.scheduling, found.shed_late, found.shares, found.lateness) == pytest.approx((0, 0, 0, 3))
 
 
+def test_what_is_not_delivered_yet_is_not_lost_to_shares() -> None:
+    """Half of b waits, within its good zone: nothing is missing so far."""
+    found = losses(WORK, 1.5, {"shared": 1.0, "a": 1.0, "b": 0.5}, 5.0)
+    assert found.bound == pytest.approx(5.0)
+    assert (found.shares, found.lateness) == pytest.approx((0.0, -0.5))
+    # With as much as was done, 4.5 is the most that could last.
+    assert found.scheduling == pytest.approx(0.5)
+
+
 def test_a_backlog_that_is_worked_off_counts_as_all() -> None:
     found = losses(WORK, 2.0, {"shared": 1.6, "a": 1.5, "b": 1.0}, 5.0)
     assert (found.bound, found.lateness) == pytest.approx((5.0, 0.0))

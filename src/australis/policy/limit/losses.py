@@ -47,7 +47,8 @@ def losses(work: Work, capacity: float, processed: Mapping[str, float], utility:
     spent = min(sum(done[stage] * each for stage, each in work.stages.items()), capacity)
     used = min(work.needs(delivered), spent)
     steps = [bound(work, each).utility for each in (capacity, spent, used)]
-    reached = min(work.utility(delivered), steps[-1])
+    # While queues fill, outputs have more than what was delivered meanwhile says.
+    reached = min(max(work.utility(delivered), utility), steps[-1])
     return Losses(
         bound=steps[0],
         scheduling=steps[0] - steps[1],
