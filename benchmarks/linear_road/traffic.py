@@ -46,6 +46,7 @@ COLUMNS = (
     *("pos", "qid", "s_init", "s_end", "dow", "tod", "day"),
 )
 SCHEMA = pa.schema([pa.field(name, pa.int32()) for name in COLUMNS])
+OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 Ints = np.ndarray
 
 
@@ -306,7 +307,7 @@ def write(folder: Path, shape: Shape, from_minute: int, minutes: int) -> tuple[i
     file = folder / "traffic.arrow"
     first, last = (minute * 60 // PERIOD_S for minute in (from_minute, from_minute + minutes))
     written = 0
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, SCHEMA, options=OPTIONS) as writer:
         for table in Traffic(shape).rounds(first, last):
             writer.write_table(table.combine_chunks())
             written += len(table)
