@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.linear_road.drive import LIMIT_S, OUTPUTS, Driven, Job
 from benchmarks.linear_road.expected import Expected
-from benchmarks.linear_road.traffic import DURATION_S, Shape, write
+from benchmarks.linear_road.traffic import DURATION_S, REPORTS_PER_S, Shape, write
 from benchmarks.saying import run, say
 
 
@@ -55,8 +55,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--expressways", type=int, nargs="+", default=[10, 20, 40, 80], help="the numbers to try, in turn"
     )
-    parser.add_argument("--past", type=int, default=8, help="minutes before the live ones (8); 175 are all")
-    parser.add_argument("--live", type=int, default=5, help="live minutes, the last of the three hours (5)")
+    parser.add_argument(
+        "--past", type=float, default=8, help="minutes before the live ones (8); 175 are all"
+    )
+    parser.add_argument("--live", type=float, default=5, help="live minutes, the last of the three hours (5)")
+    parser.add_argument(
+        "--rate", type=float, default=REPORTS_PER_S, help="reports a second of an expressway at the end (1700)"
+    )
     parser.add_argument("--push-every", type=int, default=200, help="milliseconds between two pushes (200)")
     parser.add_argument("--runner", default="light")
     parser.add_argument("--seed", type=int, default=1)
@@ -69,10 +74,9 @@ def _trial(folder: Path, expressways: int, given: argparse.Namespace) -> tuple[D
     """Generate, run in a process of its own, compare."""
     folder.mkdir(parents=True)
     began, minutes = time.monotonic(), given.past + given.live
-    count, _ = write(
-        folder, Shape(expressways=expressways, seed=given.seed), DURATION_S // 60 - minutes, minutes
-    )
-    say(f"{expressways} expressways: {count:,} tuples of {minutes} minutes, {time.monotonic() - began:.0f} s")
+    shape = Shape(expressways=expressways, seed=given.seed, reports_per_s=given.rate)
+    count, _ = write(folder, shape, DURATION_S - round(minutes * 60))
+    say(f"{expressways} expressways: {count:,} tuples of {minutes:g} minutes, {time.monotonic() - began:.0f} s")
     job = Job(str(folder), expressways, given.live, given.runner, given.push_every, given.settings)
     driven = _in_process(job)
     shutil.rmtree(folder / "root")

@@ -134,8 +134,7 @@ def drive(job: Job) -> Driven:
     folder = Path(job.folder)
     source = pa.ipc.open_file(pa.memory_map(str(folder / "traffic.arrow")))
     rounds = [source.get_batch(number) for number in range(source.num_record_batches)]
-    live_rounds = int(job.live_minutes * 2)
-    past, live = rounds[:-live_rounds], pa.Table.from_batches(rounds[-live_rounds:])
+    past, live = _divided(rounds, job.live_minutes * 60)
     network = australis.load(NETWORK)
     with australis.Node(folder / "root", runner=job.runner, **job.settings) as node:
         node.deploy(network, tables={"history": _history(folder, source, job.expressways)})
@@ -181,6 +180,16 @@ def _history(folder: Path, source: pa.RecordBatchFileReader, expressways: int) -
     table = history(pa.chunked_array(asking, pa.int32()).to_numpy(), expressways)
     pq.write_table(table, folder / "history.parquet")
     return table
+
+
+def _divided(rounds: list[pa.RecordBatch], live_s: float) -> tuple[list[pa.RecordBatch], pa.Table]:
+    """The rounds before the last seconds, and these."""
+    first_s = rounds[-1]["time"][-1].as_py() + 1 - live_s
+    cuts = [int(np.searchsorted(batch["time"].to_numpy(), first_s)) for batch in rounds]
+    past = [batch.slice(0, cut) for batch, cut in zip(rounds, cuts, strict=True) if cut]
+    return past, pa.Table.from_batches(
+        [batch.slice(cut) for batch, cut in zip(rounds, cuts, strict=True) if cut < len(batch)]
+    )
 
 
 def _parts(rounds: list[pa.RecordBatch]) -> Iterator[pa.Table]:

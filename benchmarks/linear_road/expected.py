@@ -40,9 +40,9 @@ class Expected:
         """The same for all outputs."""
         return {name: self.differing(name, found[name]) for name in COLUMNS}
 
-    def count(self, name: str) -> int:
-        """How many tuples an output should have."""
-        return self._number(f"right_{name}")
+    def rows(self, name: str) -> pa.Table:
+        """The tuples that an output should have."""
+        return self.database.sql(f"FROM right_{name}").to_arrow_table()
 
     def _number(self, rows: str) -> int:
         ((number,),) = self.database.execute(f"SELECT count(*) FROM {rows}").fetchall()

@@ -3,8 +3,8 @@
 
 CREATE OR REPLACE TEMP TABLE reports AS
 SELECT time, vid, spd, xway, lane, dir, seg, pos, time // 60 + 1 AS m,
-  -- the reports of a trip are half a minute apart
-  time - lag(time, 1, -99) OVER own = 30 AND lag(xway) OVER own = xway AND lag(dir) OVER own = dir AS goes_on,
+  -- a car that was silent for more than a minute is on a new trip
+  time - lag(time, 1, -99) OVER own <= 60 AND lag(xway) OVER own = xway AND lag(dir) OVER own = dir AS goes_on,
   lag(seg) OVER own AS oldseg
 FROM traffic WHERE type = 0
 WINDOW own AS (PARTITION BY vid ORDER BY time);

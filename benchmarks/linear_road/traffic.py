@@ -1,6 +1,6 @@
 """Traffic of Linear Road: cars on expressways, each of which reports every 30 seconds, always the same for a seed.
 
-    python -m benchmarks.linear_road.traffic --expressways 2 --from-minute 150 --minutes 30 --folder traffic
+    python -m benchmarks.linear_road.traffic --expressways 2 --from-minute 150 --folder traffic
 
 An expressway has 100 segments of a mile, two directions, three lanes between an entry (lane 0) and an exit
 (4). Cars enter, travel some segments and leave; the more there are in a segment, the slower they are. Once in
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +46,7 @@ COLUMNS = (
     *("pos", "qid", "s_init", "s_end", "dow", "tod", "day"),
 )
 SCHEMA = pa.schema([pa.field(name, pa.int32()) for name in COLUMNS])
-OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+LZ4 = pa.ipc.IpcWriteOptions(compression="lz4")
 Ints = np.ndarray
 
 
@@ -134,10 +134,10 @@ class Traffic:
         self._entries = np.cumsum(0.3 + np.exp(-((miles / 18) ** 2)), axis=1)
         self._entries /= self._entries[:, -1:]
 
-    def rounds(self, first: int, last: int) -> Iterator[pa.Table]:
-        """The traffic of the rounds from one on, before another; those before the first happen as well."""
-        for number in range(last):
-            self._move(number)
+    def rounds(self, first: int = 0) -> Iterator[pa.Table]:
+        """The traffic of the rounds from one on; those before it happen as well."""
+        for number in range(self._shape.duration_s // PERIOD_S):
+            self._move()
             self._enter(number)
             self._collide(number)
             table = self._reports(number, wanted=number >= first)
@@ -145,7 +145,7 @@ class Traffic:
                 yield table
             self._leave()
 
-    def _move(self, number: int) -> None:
+    def _move(self) -> None:
         cars, random = self._cars, self._random
         cars.is_new = np.zeros(len(cars.vid), bool)
         many = np.bincount(cars.stretch, minlength=self._shape.expressways * 2 * SEGMENTS)
@@ -153,7 +153,7 @@ class Traffic:
         slow[cars.stretch[cars.stands > 0]] = True
         pace = FREE_MPH / (1 + (many / CROWD) ** 2) * np.where(slow, 0.4, 1.0)
         spd = pace[cars.stretch] * cars.temper + random.normal(0, 3, len(cars.vid))
-        breaks = random.random(len(cars.vid)) < self._shape.breakdowns
+        breaks = (random.random(len(cars.vid)) < self._shape.breakdowns) & (cars.lane != ENTRY)
         cars.stands = np.where(breaks & (cars.stands == 0), random.integers(1, 7, len(breaks)), cars.stands)
         is_standing = cars.stands > 0
         cars.spd = np.where(is_standing, 0, np.clip(spd, 3, 100)).astype(np.int32)
@@ -302,30 +302,28 @@ def history(vids: Ints, expressways: int, seed: int = 1) -> pa.Table:
     return pa.table({name: pa.array(column.astype(np.int32)) for name, column in columns.items()})
 
 
-def write(folder: Path, shape: Shape, from_minute: int, minutes: int) -> tuple[int, Path]:
-    """Write the traffic of some minutes, a batch for each round; how many tuples it is, and the file."""
+def write(folder: Path, shape: Shape, from_s: int = 0) -> tuple[int, Path]:
+    """Write the traffic from a time on, a batch for each round; how many tuples it is, and the file."""
     file = folder / "traffic.arrow"
-    first, last = (minute * 60 // PERIOD_S for minute in (from_minute, from_minute + minutes))
     written = 0
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, SCHEMA, options=OPTIONS) as writer:
-        for table in Traffic(shape).rounds(first, last):
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, SCHEMA, options=LZ4) as writer:
+        for table in Traffic(shape).rounds(from_s // PERIOD_S):
             writer.write_table(table.combine_chunks())
             written += len(table)
     return written, file
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write traffic and the table of earlier days."""
+    """Write traffic as a file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--expressways", type=int, default=1)
     parser.add_argument("--from-minute", type=int, default=0, help="the first minute that is written (0)")
-    parser.add_argument("--minutes", type=int, default=DURATION_S // 60, help="how many (180)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("linear_road"))
     given = parser.parse_args(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
-    shape = replace(Shape(), expressways=given.expressways, seed=given.seed)
-    count, file = write(given.folder, shape, given.from_minute, given.minutes)
+    shape = Shape(expressways=given.expressways, seed=given.seed)
+    count, file = write(given.folder, shape, 60 * given.from_minute)
     print(f"{count} tuples in {file}")
 
 
