@@ -92,7 +92,9 @@ def crowded() -> tuple[pa.Table, pa.Table, Expected]:
 
 def test_the_traffic_of_the_tests_has_all_that_matters(crowded: tuple[pa.Table, pa.Table, Expected]) -> None:
     _, _, expected = crowded
-    counted = "SELECT count(*) FILTER (toll > 0), count(*) FILTER (accident IS NOT NULL), count(*) FROM entries"
+    counted = (
+        "SELECT count(*) FILTER (toll > 0), count(*) FILTER (accident IS NOT NULL), count(*) FROM entries"
+    )
     ((tolls, alerts, entries),) = expected.database.execute(counted).fetchall()
     assert 0.01 < tolls / entries < 0.9
     assert 0.01 < alerts / entries < 0.9
@@ -280,7 +282,16 @@ def test_an_accident_lasts_until_a_car_reports_another_place(say: Say) -> None:
         [*standing(1, 0, 9, seg=50)],
         [*standing(1, 0, 4, seg=50, lane=0), *standing(2, 5, 4, seg=50, lane=0)],
     ],
-    ids=["three reports", "lanes", "places", "directions", "expressways", "one after the other", "alone", "ramp"],
+    ids=[
+        "three reports",
+        "lanes",
+        "places",
+        "directions",
+        "expressways",
+        "one after the other",
+        "alone",
+        "ramp",
+    ],
 )
 def test_these_are_no_accidents(say: Say, rows: list[Row]) -> None:
     assert alerts(say, rows) == set()
@@ -290,7 +301,9 @@ def test_an_accident_waives_the_toll(say: Say) -> None:
     crash = [*standing(501, 0, 4, seg=12), *standing(502, 5, 4, seg=12)]
     rows = [*crowd(61, minute=2), *crash, row(125, PROBE), row(185, PROBE + 1)]
     assert [each for each in say("tolls", rows) if each[0] == PROBE] == [(PROBE, 125, 20, 0)]
-    assert [each[3] for each in say("tolls", [*crowd(61, minute=2), row(125, PROBE)]) if each[0] == PROBE] == [242]
+    assert [
+        each[3] for each in say("tolls", [*crowd(61, minute=2), row(125, PROBE)]) if each[0] == PROBE
+    ] == [242]
 
 
 def test_a_toll_is_charged_when_the_next_segment_is_entered(say: Say) -> None:
@@ -311,7 +324,8 @@ def test_the_toll_of_the_segment_in_which_a_car_leaves_is_not_charged(say: Say) 
 
 def test_an_expenditure_is_looked_up_by_car_day_and_expressway(say: Say) -> None:
     past = pa.table(
-        {"vid": [7, 7, 8], "day": [3, 4, 3], "xway": [0, 0, 1], "toll": [30, 40, 50]}, schema=NO_HISTORY.schema
+        {"vid": [7, 7, 8], "day": [3, 4, 3], "xway": [0, 0, 1], "toll": [30, 40, 50]},
+        schema=NO_HISTORY.schema,
     )
     asks = [(7, 3, 0), (7, 4, 0), (8, 3, 1), (8, 3, 0), (9, 3, 0)]
     rows = [
@@ -388,8 +402,8 @@ def test_the_benchmark_compares_what_it_measures(
 def test_published_reports_are_priced_as_by_others(data_dir: Path, network: australis.Network) -> None:
     """Entries and tolls are those of a third party, and of SQL.
 
-    Its velocity is the average of all readings, where the paper averages the averages of cars. Cars of this data
-    report at other distances than 30 s, up to three times a minute, and the network reckons with two.
+    Its velocity is the average of all readings, where the paper averages the averages of cars. Cars of this
+    data report at other distances than 30 s, up to three times a minute, and the network reckons with two.
     """
     blanks = (data_dir / "linear_road" / "positions.txt").read_text().split()
     numbers = np.array(blanks, np.int32).reshape(-1, 7)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.linear_road [--expressways 1 2 4] [--runner spark]`: how many expressways a node sustains.
+"""`python -m benchmarks.linear_road [--expressways 1 2 4]`: how many expressways a node sustains.
 
 A number of expressways is sustained if 99 of 100 responses, and the last one too, come within 5 seconds in
 the last minutes of the three hours, when each expressway sends 1,700 reports a second, and all are right. The
@@ -55,12 +55,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--expressways", type=int, nargs="+", default=[10, 20, 40, 80], help="the numbers to try, in turn"
     )
-    parser.add_argument(
-        "--past", type=float, default=8, help="minutes before the live ones (8); 175 are all"
-    )
+    parser.add_argument("--past", type=float, default=8, help="minutes before the live ones (8); 175 are all")
     parser.add_argument("--live", type=float, default=5, help="live minutes, the last of the three hours (5)")
     parser.add_argument(
-        "--rate", type=float, default=REPORTS_PER_S, help="reports a second of an expressway at the end (1700)"
+        "--rate",
+        type=float,
+        default=REPORTS_PER_S,
+        help="reports a second of an expressway at the end (1700)",
     )
     parser.add_argument("--push-every", type=int, default=200, help="milliseconds between two pushes (200)")
     parser.add_argument("--runner", default="light")
@@ -76,13 +77,14 @@ def _trial(folder: Path, expressways: int, given: argparse.Namespace) -> tuple[D
     began, minutes = time.monotonic(), given.past + given.live
     shape = Shape(expressways=expressways, seed=given.seed, reports_per_s=given.rate)
     count, _ = write(folder, shape, DURATION_S - round(minutes * 60))
-    say(f"{expressways} expressways: {count:,} tuples of {minutes:g} minutes, {time.monotonic() - began:.0f} s")
+    took_s = time.monotonic() - began
+    say(f"{expressways} expressways: {count:,} tuples of {minutes:g} minutes, generated in {took_s:.0f} s")
     job = Job(str(folder), expressways, given.live, given.runner, given.push_every, given.settings)
     driven = _in_process(job)
     shutil.rmtree(folder / "root")
     began = time.monotonic()
     wrong = compare(folder)
-    say(f"  compared: {sum(wrong.values())} wrong of {driven.responses:,} live ones and all before, {time.monotonic() - began:.0f} s")
+    say(f"  wrong: {wrong}; compared in {time.monotonic() - began:.0f} s")
     return driven, sum(wrong.values())
 
 
@@ -103,12 +105,13 @@ def compare(folder: Path) -> dict[str, int]:
 
 def _print(expressways: int, driven: Driven, wrong: int) -> None:
     shown = ", ".join(
-        f"{name} {driven.p50_s[name]:.2f} / {driven.p99_s[name]:.2f} / {driven.max_s[name]:.2f}" for name in OUTPUTS
+        f"{name} {driven.p50_s[name]:.2f} / {driven.p99_s[name]:.2f} / {driven.max_s[name]:.2f}"
+        for name in OUTPUTS
     )
     print(f"{expressways} expressways, p50 / p99 / max in s: {shown}")
     print(
-        f"  {driven.responses:,} responses, {driven.over_limit} over {LIMIT_S:g} s, {wrong} wrong, {driven.late_tuples} late; "
-        f"{driven.cpu_s_per_s:.2f} CPU s a second, {driven.memory_mb:,.0f} MB; "
+        f"  {driven.responses:,} responses, {driven.over_limit} over {LIMIT_S:g} s, {wrong} wrong, "
+        f"{driven.late_tuples} late; {driven.cpu_s_per_s:.2f} CPU s a second, {driven.memory_mb:,.0f} MB; "
         f"{driven.tuples - driven.live_tuples:,} tuples before in {driven.warm_up_s:.0f} s",
         flush=True,
     )

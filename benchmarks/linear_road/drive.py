@@ -283,7 +283,9 @@ def _save(folder: Path, network: australis.Network, received: Received) -> None:
         names = network.output_schema(name).names
         schema = pa.schema(network.output_schema(name).arrow)
         tables = [table.select(names) for _, table in received.tables[name]]
-        pq.write_table(pa.concat_tables(tables) if tables else schema.empty_table(), folder / f"{name}.parquet")
+        pq.write_table(
+            pa.concat_tables(tables) if tables else schema.empty_table(), folder / f"{name}.parquet"
+        )
 
 
 def main(job: str) -> None:

@@ -1,4 +1,4 @@
-"""The notifications and answers of Linear Road as SQL in DuckDB sees them, and how what a node said differs."""
+"""The notifications and answers of Linear Road as SQL in DuckDB sees them, and how a node's differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ COLUMNS = {
 class Expected:
     """What DuckDB finds in some traffic, by expected.sql."""
 
-    def __init__(self, traffic: pa.Table | pa.RecordBatchReader, history: pa.Table, folder: Path | None = None) -> None:
+    def __init__(
+        self, traffic: pa.Table | pa.RecordBatchReader, history: pa.Table, folder: Path | None = None
+    ) -> None:
         config = {} if folder is None else {"temp_directory": str(folder), "memory_limit": "6GB"}
         self.database = duckdb.connect(config=config)
         for name, table in (("traffic", traffic), ("history", history)):

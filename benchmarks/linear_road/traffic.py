@@ -1,14 +1,14 @@
-"""Traffic of Linear Road: cars on expressways, each of which reports every 30 seconds, always the same for a seed.
+"""Traffic of Linear Road: cars that report every 30 seconds, always the same for a seed.
 
     python -m benchmarks.linear_road.traffic --expressways 2 --from-minute 150 --folder traffic
 
 An expressway has 100 segments of a mile, two directions, three lanes between an entry (lane 0) and an exit
 (4). Cars enter, travel some segments and leave; the more there are in a segment, the slower they are. Once in
 20 minutes two cars collide and stand for 10 to 20 minutes; others break down for a while. So many cars are on
-an expressway that reports grow with the root of time, from few to 1,700 a second after three hours: 12 million
-in all, as in the published data. One report in a hundred comes with a request: half of them for the balance
-of the car, a tenth for what it spent on a day of the last ten weeks, the rest for a travel time. Some cars
-come back, perhaps on another expressway.
+an expressway that reports grow with the root of time, from few to 1,700 a second after three hours: 12
+million in all, as in the published data. One report in a hundred comes with a request: half of them for the
+balance of the car, a tenth for what it spent on a day of the last ten weeks, the rest for a travel time. Some
+cars come back, perhaps on another expressway.
 """
 
 from __future__ import annotations
@@ -258,7 +258,9 @@ class Traffic:
         day, travels = 1 + draws[0] % DAYS, kinds == TRAVEL_TIME
         spent = xway_on(vids, day, self._shape.expressways)
         return {
-            "xway": np.where(kinds == EXPENDITURE, spent, np.where(travels, draws[0] % len(self._entries) // 2, -1)),
+            "xway": np.where(
+                kinds == EXPENDITURE, spent, np.where(travels, draws[0] % len(self._entries) // 2, -1)
+            ),
             "s_init": np.where(travels, draws[1] % SEGMENTS, -1),
             "s_end": np.where(travels, draws[2] % SEGMENTS, -1),
             "dow": np.where(travels, 1 + draws[1] % 7, -1),
