@@ -180,6 +180,10 @@ bench-vans: $(READY) ## run examples/vans at 1 and 5 times the rate, kill the no
 bench-nexmark: $(READY) ## run NEXMark on the kernels beside DuckDB, and compare (ARGS='--events 5000000 --queries q5 q9')
 	$(PY) examples/nexmark/against_duckdb.py $(ARGS)
 
+.PHONY: bench-linear-road
+bench-linear-road: $(READY) ## measure how many expressways of Linear Road a node sustains (ARGS='--expressways 10 20 --runner spark')
+	$(PY) -m benchmarks.linear_road $(ARGS)
+
 .PHONY: experiments
 experiments: $(READY) ## run the papers' experiments on the distributed policies (ARGS=market for some)
 	$(PY) -m benchmarks.experiments $(ARGS)

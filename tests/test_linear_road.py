@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from benchmarks.linear_road.traffic import (
     Shape,
     Traffic,
     history,
+    write_history,
 )
 
 import australis
@@ -110,13 +112,12 @@ def test_kernels_find_what_sql_finds(
     assert expected.wrong(on_kernels(network, traffic, past, batch)) == dict.fromkeys(OUTPUTS, 0)
 
 
-def test_a_node_finds_what_sql_finds(
-    network: australis.Network, crowded: tuple[pa.Table, pa.Table, Expected]
-) -> None:
+def test_a_node_finds_what_sql_finds(tmp_path: Path, crowded: tuple[pa.Table, pa.Table, Expected]) -> None:
     """In light processes, box by box, by trains that are cut where they happen to be."""
     traffic, past, expected = crowded
+    write_history(tmp_path, past)
     with australis.Node(runner="light", train=40_000, discipline="train") as node:
-        node.deploy(network, tables={"history": past})
+        node.deploy(australis.load(shutil.copy(NETWORK, tmp_path)))
         for start in range(0, len(traffic), 30_000):
             node.push("traffic", traffic.slice(start, 30_000))
         node.flush()

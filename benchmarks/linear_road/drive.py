@@ -10,6 +10,7 @@ wait for the push. The last line is JSON.
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from benchmarks.engine.processes import cpu_seconds, resident_bytes
-from benchmarks.linear_road.traffic import EXPENDITURE, history
+from benchmarks.linear_road.traffic import EXPENDITURE, history, write_history
 from benchmarks.saying import say
 
 import australis
@@ -135,9 +136,10 @@ def drive(job: Job) -> Driven:
     source = pa.ipc.open_file(pa.memory_map(str(folder / "traffic.arrow")))
     rounds = [source.get_batch(number) for number in range(source.num_record_batches)]
     past, live = _divided(rounds, job.live_minutes * 60)
-    network = australis.load(NETWORK)
+    write_history(folder, _history(source, job.expressways))
+    network = australis.load(shutil.copy(NETWORK, folder))
     with australis.Node(folder / "root", runner=job.runner, **job.settings) as node:
-        node.deploy(network, tables={"history": _history(folder, source, job.expressways)})
+        node.deploy(network)
         received = Received(node)
         began = time.monotonic()
         for part in _parts(past):
@@ -173,13 +175,11 @@ def _of(found: np.ndarray, percentile: int) -> float:
     return float(np.percentile(found, percentile)) if len(found) else 0.0
 
 
-def _history(folder: Path, source: pa.RecordBatchFileReader, expressways: int) -> pa.Table:
-    """What the cars that ask for it have spent; the checker reads it from a file."""
+def _history(source: pa.RecordBatchFileReader, expressways: int) -> pa.Table:
+    """What the cars that ask for it have spent."""
     batches = (source.get_batch(number) for number in range(source.num_record_batches))
     asking = [batch["vid"].filter(pc.equal(batch["type"], EXPENDITURE)) for batch in batches]
-    table = history(pa.chunked_array(asking, pa.int32()).to_numpy(), expressways)
-    pq.write_table(table, folder / "history.parquet")
-    return table
+    return history(pa.chunked_array(asking, pa.int32()).to_numpy(), expressways)
 
 
 def _divided(rounds: list[pa.RecordBatch], live_s: float) -> tuple[list[pa.RecordBatch], pa.Table]:

@@ -14,12 +14,15 @@ cars come back, perhaps on another expressway.
 from __future__ import annotations
 
 import argparse
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 PERIOD_S = 30
 """How long a car waits between two reports: a round, in which every car reports once."""
@@ -302,6 +305,17 @@ def history(vids: Ints, expressways: int, seed: int = 1) -> pa.Table:
     toll = np.random.default_rng(seed).integers(0, 100, len(vid))
     columns = {"vid": vid, "day": day, "xway": xway_on(vid, day, expressways), "toll": toll}
     return pa.table({name: pa.array(column.astype(np.int32)) for name, column in columns.items()})
+
+
+def write_history(folder: Path, table: pa.Table) -> None:
+    """Write the table of earlier days as the database that the network names, and as a file for others."""
+    pq.write_table(table, folder / "history.parquet")
+    with closing(sqlite3.connect(folder / "history.db")) as database, database:
+        columns = ", ".join(f"{name} integer not null" for name in table.column_names)
+        key = "primary key (vid, day, xway)"
+        database.execute(f"create table history ({columns}, {key}) without rowid")
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        database.executemany("insert into history values (?, ?, ?, ?)", rows)
 
 
 def write(folder: Path, shape: Shape, from_s: int = 0) -> tuple[int, Path]:
