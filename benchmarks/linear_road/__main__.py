@@ -22,9 +22,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from benchmarks.linear_road.drive import LIMIT_S, OUTPUTS, Driven, Job
+from benchmarks.linear_road.drive import LIMIT_S, OUTPUTS, Driven, Job, Minutes
 from benchmarks.linear_road.expected import Expected
-from benchmarks.linear_road.traffic import DURATION_S, REPORTS_PER_S, Shape, write
+from benchmarks.linear_road.traffic import DURATION_S, REPORTS_PER_S, SCHEMA, Shape, write
 from benchmarks.saying import run, say
 
 
@@ -98,8 +98,9 @@ def _in_process(job: Job) -> Driven:
 
 def compare(folder: Path) -> dict[str, int]:
     """What differs between what a run has left in a folder and what should be there."""
-    source = pa.ipc.open_file(pa.memory_map(str(folder / "traffic.arrow"))).read_all()
-    expected = Expected(source, pq.read_table(folder / "history.parquet"), folder)
+    rounds = Minutes.of(folder / "traffic.arrow", 0).rounds()
+    traffic = pa.RecordBatchReader.from_batches(SCHEMA, rounds)
+    expected = Expected(traffic, pq.read_table(folder / "history.parquet"), folder)
     return expected.wrong({name: pq.read_table(folder / f"{name}.parquet") for name in OUTPUTS})
 
 

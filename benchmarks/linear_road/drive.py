@@ -133,20 +133,20 @@ class Received:
 def drive(job: Job) -> Driven:
     """Run the traffic of a folder; the results go there as Parquet files."""
     folder = Path(job.folder)
-    source = pa.ipc.open_file(pa.memory_map(str(folder / "traffic.arrow")))
-    rounds = [source.get_batch(number) for number in range(source.num_record_batches)]
-    past, live = _divided(rounds, job.live_minutes * 60)
-    write_history(folder, _history(source, job.expressways))
+    minutes = Minutes.of(folder / "traffic.arrow", job.live_minutes * 60)
+    live = minutes.live()
+    write_history(folder, history(minutes.asking(), job.expressways))
     network = australis.load(shutil.copy(NETWORK, folder))
     with australis.Node(folder / "root", runner=job.runner, **job.settings) as node:
         node.deploy(network)
         received = Received(node)
-        began = time.monotonic()
-        for part in _parts(past):
+        began, before = time.monotonic(), 0
+        for part in minutes.past():
             node.push("traffic", part)
+            before += len(part)
         node.drain()
         warm_up_s = time.monotonic() - began
-        say(f"  {sum(map(len, past)):,} tuples before: {warm_up_s:.1f} s")
+        say(f"  {before:,} tuples before: {warm_up_s:.1f} s")
         pushed = _live(node, live, job)
         node.flush()
         node.drain()
@@ -158,7 +158,7 @@ def drive(job: Job) -> Driven:
     responses = _responses(received, live, pushed)
     every = np.concatenate(list(responses.values()))
     return Driven(
-        sum(map(len, rounds)),
+        before + len(live),
         len(live),
         warm_up_s,
         *({name: _of(found, what) for name, found in responses.items()} for what in (50, 99, 100)),
@@ -175,27 +175,41 @@ def _of(found: np.ndarray, percentile: int) -> float:
     return float(np.percentile(found, percentile)) if len(found) else 0.0
 
 
-def _history(source: pa.RecordBatchFileReader, expressways: int) -> pa.Table:
-    """What the cars that ask for it have spent."""
-    batches = (source.get_batch(number) for number in range(source.num_record_batches))
-    asking = [batch["vid"].filter(pc.equal(batch["type"], EXPENDITURE)) for batch in batches]
-    return history(pa.chunked_array(asking, pa.int32()).to_numpy(), expressways)
+@dataclass(frozen=True)
+class Minutes:
+    """The traffic of a file, a round at a time, divided at a time."""
 
+    source: pa.RecordBatchFileReader
+    live_from_s: float
 
-def _divided(rounds: list[pa.RecordBatch], live_s: float) -> tuple[list[pa.RecordBatch], pa.Table]:
-    """The rounds before the last seconds, and these."""
-    first_s = rounds[-1]["time"][-1].as_py() + 1 - live_s
-    cuts = [int(np.searchsorted(batch["time"].to_numpy(), first_s)) for batch in rounds]
-    past = [batch.slice(0, cut) for batch, cut in zip(rounds, cuts, strict=True) if cut]
-    return past, pa.Table.from_batches(
-        [batch.slice(cut) for batch, cut in zip(rounds, cuts, strict=True) if cut < len(batch)]
-    )
+    @staticmethod
+    def of(file: Path, live_s: float) -> Minutes:
+        source = pa.ipc.open_file(pa.memory_map(str(file)))
+        last = source.get_batch(source.num_record_batches - 1)
+        return Minutes(source, last["time"][-1].as_py() + 1 - live_s)
 
+    def rounds(self) -> Iterator[pa.RecordBatch]:
+        return (self.source.get_batch(number) for number in range(self.source.num_record_batches))
 
-def _parts(rounds: list[pa.RecordBatch]) -> Iterator[pa.Table]:
-    for batch in rounds:
-        for start in range(0, len(batch), PUSH_MAX):
-            yield pa.Table.from_batches([batch.slice(start, PUSH_MAX)])
+    def past(self) -> Iterator[pa.Table]:
+        """What came before the live minutes, in parts."""
+        for batch in self.rounds():
+            cut = self._cut(batch)
+            for start in range(0, cut, PUSH_MAX):
+                yield pa.Table.from_batches([batch.slice(start, min(PUSH_MAX, cut - start))])
+
+    def live(self) -> pa.Table:
+        """What comes in the live minutes."""
+        cuts = ((batch, self._cut(batch)) for batch in self.rounds())
+        return pa.Table.from_batches([batch.slice(cut) for batch, cut in cuts if cut < len(batch)])
+
+    def asking(self) -> np.ndarray:
+        """The cars that ask for what they have spent."""
+        found = [batch["vid"].filter(pc.equal(batch["type"], EXPENDITURE)) for batch in self.rounds()]
+        return pa.chunked_array(found, pa.int32()).to_numpy()
+
+    def _cut(self, batch: pa.RecordBatch) -> int:
+        return int(np.searchsorted(batch["time"].to_numpy(), self.live_from_s))
 
 
 # --- the live minutes
