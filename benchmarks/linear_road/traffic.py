@@ -27,6 +27,8 @@ import pyarrow.parquet as pq
 PERIOD_S = 30
 """How long a car waits between two reports: a round, in which every car reports once."""
 DURATION_S = 3 * 60 * 60
+SETTLE_S = 45 * 60
+"""So long before the first report that is wanted, traffic begins; nearly all trips are shorter."""
 SEGMENTS, MILE_FT = 100, 5280
 ENTRY, EXIT = 0, 4
 FT_PER_MPH = 44
@@ -35,8 +37,8 @@ REPORTS_PER_S = 1700
 """On an expressway, after three hours."""
 SEGMENTS_MEAN = 10
 """How many segments a trip has on average."""
-FREE_MPH, CROWD = 68, 230
-"""The speed of a lonely car, and so many cars in a segment halve it."""
+FREE_MPH, SLOW_MPH, CROWD = 64, 26, 260
+"""The speeds of a lonely car and of one in a crowd; with so many cars in a segment it is halfway between."""
 REQUESTS = 0.01
 BALANCE, EXPENDITURE, TRAVEL_TIME = 2, 3, 4
 SHARES = {BALANCE: 0.5, EXPENDITURE: 0.1, TRAVEL_TIME: 0.4}
@@ -134,12 +136,12 @@ class Traffic:
         middle = self._random.uniform(20, 80, 2 * shape.expressways)
         miles = np.abs(np.arange(SEGMENTS)[None, :] - middle[:, None])
         # Many more enter near the middle of a town than far from it.
-        self._entries = np.cumsum(0.3 + np.exp(-((miles / 18) ** 2)), axis=1)
+        self._entries = np.cumsum(1.5 + np.exp(-((miles / 18) ** 2)), axis=1)
         self._entries /= self._entries[:, -1:]
 
     def rounds(self, first: int = 0) -> Iterator[pa.Table]:
-        """The traffic of the rounds from one on; those before it happen as well."""
-        for number in range(self._shape.duration_s // PERIOD_S):
+        """The traffic of the rounds from one on, after others in which it settles."""
+        for number in range(max(0, first - SETTLE_S // PERIOD_S), self._shape.duration_s // PERIOD_S):
             self._move()
             self._enter(number)
             self._collide(number)
@@ -154,7 +156,8 @@ class Traffic:
         many = np.bincount(cars.stretch, minlength=self._shape.expressways * 2 * SEGMENTS)
         slow = np.zeros(len(many), bool)
         slow[cars.stretch[cars.stands > 0]] = True
-        pace = FREE_MPH / (1 + (many / CROWD) ** 2) * np.where(slow, 0.4, 1.0)
+        pace = SLOW_MPH + (FREE_MPH - SLOW_MPH) / (1 + (many / CROWD) ** 3)
+        pace *= np.where(slow, 0.6, 1.0)
         spd = pace[cars.stretch] * cars.temper + random.normal(0, 3, len(cars.vid))
         breaks = (random.random(len(cars.vid)) < self._shape.breakdowns) & (cars.lane != ENTRY)
         cars.stands = np.where(breaks & (cars.stands == 0), random.integers(1, 7, len(breaks)), cars.stands)
