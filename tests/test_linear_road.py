@@ -38,7 +38,13 @@ Found = Mapping[str, pa.Table]
 Row = dict[str, int]
 CAR, PROBE = 1, 1_000
 CROWDED = Shape(
-    expressways=2, seed=3, reports_per_s=400, accident_every_s=90, breakdowns=1e-3, duration_s=8 * 60
+    expressways=2,
+    seed=3,
+    reports_per_s=450,
+    accident_every_s=90,
+    crowd=50,
+    breakdowns=1e-3,
+    duration_s=8 * 60,
 )
 NO_HISTORY = history(np.zeros(0, np.int32), 1)
 

@@ -37,8 +37,8 @@ REPORTS_PER_S = 1700
 """On an expressway, after three hours."""
 SEGMENTS_MEAN = 10
 """How many segments a trip has on average."""
-FREE_MPH, SLOW_MPH, CROWD = 64, 26, 260
-"""The speeds of a lonely car and of one in a crowd; with so many cars in a segment it is halfway between."""
+FREE_MPH, SLOW_MPH = 62, 24
+"""The speeds of a lonely car and of one in a crowd."""
 REQUESTS = 0.01
 BALANCE, EXPENDITURE, TRAVEL_TIME = 2, 3, 4
 SHARES = {BALANCE: 0.5, EXPENDITURE: 0.1, TRAVEL_TIME: 0.4}
@@ -63,6 +63,8 @@ class Shape:
     seed: int = 1
     reports_per_s: float = REPORTS_PER_S
     accident_every_s: int = 20 * 60
+    crowd: float = 220
+    """With so many cars in a segment, their speed is halfway between the two."""
     breakdowns: float = 2e-5
     """How likely a car breaks down from one report to the next."""
     duration_s: int = DURATION_S
@@ -156,7 +158,7 @@ class Traffic:
         many = np.bincount(cars.stretch, minlength=self._shape.expressways * 2 * SEGMENTS)
         slow = np.zeros(len(many), bool)
         slow[cars.stretch[cars.stands > 0]] = True
-        pace = SLOW_MPH + (FREE_MPH - SLOW_MPH) / (1 + (many / CROWD) ** 3)
+        pace = SLOW_MPH + (FREE_MPH - SLOW_MPH) / (1 + (many / self._shape.crowd) ** 3)
         pace *= np.where(slow, 0.6, 1.0)
         spd = pace[cars.stretch] * cars.temper + random.normal(0, 3, len(cars.vid))
         breaks = (random.random(len(cars.vid)) < self._shape.breakdowns) & (cars.lane != ENTRY)
