@@ -23,6 +23,11 @@ def resident_bytes() -> int:
     return sum(stats[pid][2] for pid in _family(stats) if pid in stats) * PAGE
 
 
+def family() -> set[int]:
+    """This process and its descendants."""
+    return _family(dict(_stats()))
+
+
 def _family(stats: Mapping[int, Stat]) -> set[int]:
     """This process and its descendants."""
     family = {os.getpid()}

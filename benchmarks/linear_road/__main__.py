@@ -112,8 +112,10 @@ def _print(expressways: int, driven: Driven, wrong: int) -> None:
     print(f"{expressways} expressways, p50 / p99 / max in s: {shown}")
     print(
         f"  {driven.responses:,} responses, {driven.over_limit} over {LIMIT_S:g} s, {wrong} wrong, "
-        f"{driven.late_tuples} late; {driven.cpu_s_per_s:.2f} CPU s a second, {driven.memory_mb:,.0f} MB; "
-        f"{driven.tuples - driven.live_tuples:,} tuples before in {driven.warm_up_s:.0f} s",
+        f"{driven.late_tuples} late; in a second {driven.cpu_s_per_s:.2f} s of CPU and "
+        f"{driven.waited_s_per_s:.2f} s waiting for it, {driven.memory_mb:,.0f} MB; "
+        f"{driven.tuples - driven.live_tuples:,} tuples before in {driven.warm_up_s:.0f} s, "
+        f"{driven.past_cpu_us:.2f} us of CPU each",
         flush=True,
     )
 

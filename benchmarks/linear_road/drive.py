@@ -22,7 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from benchmarks.engine.processes import cpu_seconds, resident_bytes
+from benchmarks.engine.processes import resident_bytes
+from benchmarks.linear_road.processors import Used, used
 from benchmarks.linear_road.traffic import EXPENDITURE, history, write_history
 from benchmarks.saying import say
 
@@ -63,6 +64,10 @@ class Driven:
     over_limit: int
     responses: int
     cpu_s_per_s: float
+    waited_s_per_s: float
+    """How long threads waited for a processor, as others used it."""
+    past_cpu_us: float
+    """Of a tuple that was pushed as fast as it went."""
     memory_mb: float
     last_push_late_s: float
     late_tuples: int
@@ -140,12 +145,12 @@ def drive(job: Job) -> Driven:
     with australis.Node(folder / "root", runner=job.runner, **job.settings) as node:
         node.deploy(network)
         received = Received(node)
-        began, before = time.monotonic(), 0
+        began, before, at_first = time.monotonic(), 0, used()
         for part in minutes.past():
             node.push("traffic", part)
             before += len(part)
         node.drain()
-        warm_up_s = time.monotonic() - began
+        warm_up_s, warm_up = time.monotonic() - began, used() - at_first
         say(f"  {before:,} tuples before: {warm_up_s:.1f} s")
         pushed = _live(node, live, job)
         node.flush()
@@ -164,7 +169,9 @@ def drive(job: Job) -> Driven:
         *({name: _of(found, what) for name, found in responses.items()} for what in (50, 99, 100)),
         int((every > LIMIT_S).sum()),
         len(every),
-        pushed.cpu_s_per_s,
+        pushed.used.ran_s,
+        pushed.used.waited_s,
+        warm_up.ran_s / max(before, 1) * 1e6,
         memory_mb,
         pushed.last_late_s,
         late,
@@ -224,7 +231,8 @@ class Pushed:
     """The first row of each push."""
     seqs: np.ndarray
     """The number of that row; other events may have come between two pushes."""
-    cpu_s_per_s: float
+    used: Used
+    """In a second."""
     last_late_s: float
 
     def rows_of(self, seqs: np.ndarray) -> np.ndarray:
@@ -237,7 +245,7 @@ def _live(node: australis.Node, live: pa.Table, job: Job) -> Pushed:
     """Push what has arrived, every so often, until all has."""
     arrivals = Arrivals(live["time"].to_numpy())
     every_s = job.push_every_ms / 1e3
-    cpu, began, done, step, late_s = cpu_seconds(), time.monotonic(), 0, 0, 0.0
+    at_first, began, done, step, late_s = used(), time.monotonic(), 0, 0, 0.0
     rows, seqs = [], []
     while done < len(live):
         step += 1
@@ -253,7 +261,7 @@ def _live(node: australis.Node, live: pa.Table, job: Job) -> Pushed:
             done = until
         late_s = time.monotonic() - due
     seconds = time.monotonic() - began
-    return Pushed(began, np.array(rows), np.array(seqs), (cpu_seconds() - cpu) / seconds, late_s)
+    return Pushed(began, np.array(rows), np.array(seqs), (used() - at_first) / seconds, late_s)
 
 
 def _responses(received: Received, live: pa.Table, pushed: Pushed) -> dict[str, np.ndarray]:
