@@ -48,6 +48,8 @@ class Job:
     live_minutes: float
     runner: str = "light"
     push_every_ms: int = 200
+    stretch: float = 1.0
+    """How many seconds a second of the road takes; all times are those of the road."""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -160,7 +162,7 @@ def drive(job: Job) -> Driven:
         late = sum(counted.late for counted in statistics.boxes.values())
         memory_mb = resident_bytes() / 1e6
     _save(folder, network, received)
-    responses = _responses(received, live, pushed)
+    responses = _responses(received, live, pushed, job.stretch)
     every = np.concatenate(list(responses.values()))
     return Driven(
         before + len(live),
@@ -232,7 +234,7 @@ class Pushed:
     seqs: np.ndarray
     """The number of that row; other events may have come between two pushes."""
     used: Used
-    """In a second."""
+    """In a second of the road."""
     last_late_s: float
 
     def rows_of(self, seqs: np.ndarray) -> np.ndarray:
@@ -244,7 +246,7 @@ class Pushed:
 def _live(node: australis.Node, live: pa.Table, job: Job) -> Pushed:
     """Push what has arrived, every so often, until all has."""
     arrivals = Arrivals(live["time"].to_numpy())
-    every_s = job.push_every_ms / 1e3
+    every_s = job.push_every_ms / 1e3 * job.stretch
     at_first, began, done, step, late_s = used(), time.monotonic(), 0, 0, 0.0
     rows, seqs = [], []
     while done < len(live):
@@ -252,7 +254,7 @@ def _live(node: australis.Node, live: pa.Table, job: Job) -> Pushed:
         due = began + step * every_s
         time.sleep(max(0.0, due - time.monotonic()))
         # Also what has arrived while the last push took longer than its time.
-        until = arrivals.until(time.monotonic() - began)
+        until = arrivals.until((time.monotonic() - began) / job.stretch)
         if until > done:
             end = node.push("traffic", live.slice(done, until - done))
             assert end is not None, "a push without a position is never there already"
@@ -260,11 +262,11 @@ def _live(node: australis.Node, live: pa.Table, job: Job) -> Pushed:
             seqs.append(end - (until - done))
             done = until
         late_s = time.monotonic() - due
-    seconds = time.monotonic() - began
+    seconds = (time.monotonic() - began) / job.stretch
     return Pushed(began, np.array(rows), np.array(seqs), (used() - at_first) / seconds, late_s)
 
 
-def _responses(received: Received, live: pa.Table, pushed: Pushed) -> dict[str, np.ndarray]:
+def _responses(received: Received, live: pa.Table, pushed: Pushed, stretch: float) -> dict[str, np.ndarray]:
     """The response times of each output, of what was caused live."""
     arrivals = Arrivals(live["time"].to_numpy())
     row_of = _rows_by_request(live)
@@ -276,7 +278,7 @@ def _responses(received: Received, live: pa.Table, pushed: Pushed) -> dict[str, 
                 rows = row_of[np.minimum(table["qid"].to_numpy(), len(row_of) - 1)]
             else:
                 rows = pushed.rows_of(table["#seq"].to_numpy())
-            times.append(moment - pushed.began - arrivals.at(rows[rows >= 0]))
+            times.append((moment - pushed.began) / stretch - arrivals.at(rows[rows >= 0]))
             if name not in BY_REQUEST:
                 _check_rows(live, rows, table)
         found[name] = np.concatenate(times) if times else np.zeros(0)
