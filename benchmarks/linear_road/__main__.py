@@ -53,10 +53,10 @@ def _arguments() -> argparse.Namespace:
         prog="python -m benchmarks.linear_road", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument(
-        "--expressways", type=int, nargs="+", default=[10, 20, 40, 80], help="the numbers to try, in turn"
+        "--expressways", type=int, nargs="+", default=[10, 20, 40, 80, 160], help="what to try, in turn"
     )
-    parser.add_argument("--past", type=float, default=8, help="minutes before the live ones (8); 175 are all")
-    parser.add_argument("--live", type=float, default=5, help="live minutes, the last of the three hours (5)")
+    parser.add_argument("--past", type=float, default=7, help="minutes before the live ones (7); 177 are all")
+    parser.add_argument("--live", type=float, default=3, help="live minutes, the last of the three hours (3)")
     parser.add_argument(
         "--rate",
         type=float,
