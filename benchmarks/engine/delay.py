@@ -5,14 +5,14 @@ watches, a table pushed to the node. Event time runs five times as fast as the c
 every 2 s. A batch arrives when it is due, even if the feeder is late; writing a file before it is renamed is
 not part of the delay, storing a pushed table is.
 
-The delay of a result lasts from the arrival of the tuple that closed its window until the result can be read.
-Each side defines which tuple closes a window: in Structured Streaming the first one of any key at or after
-the window's end, which moves the watermark; in Australis the first one of the window's key, by `#seq`. A
-result can be read in Structured Streaming when the sink's log in `_spark_metadata` has its batch, which every
-reader of the output obeys; in Australis when a subscriber has received it. Structured Streaming runs each
-batch as soon as it can (no trigger interval). Both sides run for the warm-up first; then every result counts.
-The lag is printed with the delay: the time since the first tuple of any key at or after the window's end, for
-both alike.
+The delay of a result lasts from the end of its window, which is the arrival of the first tuple of any key at
+or after that end, until the result can be read; that rule is the same for all sides. Structured Streaming
+closes a window by its watermark, and Australis by progress, both without a slack: for both that same tuple
+closes it. Australis by key closes the window of a key only when the next tuple of that key comes, which takes
+a fifth of a second on average. A result can be read in Structured Streaming when the sink's log in
+`_spark_metadata` has its batch, which every reader of the output obeys; in Australis when a subscriber has
+received it. Structured Streaming runs each batch as soon as it can (no trigger interval). All sides run for
+the warm-up first; then every result counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,29 +30,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.engine import streaming
 from benchmarks.engine.inputs import START_US, closing, tuples_of
-from benchmarks.engine.networks import network_of
+from benchmarks.engine.networks import network_of, progress_average
 
-from australis import Node
+from australis import Network, Node
 
 PERIOD_S, BATCH = 0.1, 100
 STEP_US = 5_000
 WINDOW_US = 10_000_000
 WARM_UP_S, END_S = 15.0, 3.0
 """Arrivals in the first and the last seconds do not count: compilers warm up, the end is cut off."""
-
-
-@dataclass(frozen=True)
-class Delays:
-    """For all results that count, in seconds."""
-
-    delays: np.ndarray
-    lags: np.ndarray
-
-    def summary(self) -> dict[str, float]:
-        """Its figures, in milliseconds."""
-        p95 = np.percentile(self.delays, 95)
-        made = {"delay_ms": np.median(self.delays), "p95_ms": p95, "lag_ms": np.median(self.lags)}
-        return {**{name: float(value) * 1e3 for name, value in made.items()}, "results": len(self.delays)}
 
 
 @dataclass(frozen=True)
@@ -72,12 +58,15 @@ class Feed:
             time.sleep(max(0.0, self.due(number) - time.time()))
             arrive(number)
 
-    def counted(self, readable: np.ndarray, closed_by: np.ndarray, starts: np.ndarray) -> Delays:
-        """The delays of results, by the batch that closed each, and the start of its window."""
-        arrived = self.due(closed_by)
-        counts = (arrived >= self.begin + WARM_UP_S) & (arrived < self.due(self.batches) - END_S)
+    def summary(self, results: list[tuple[float, pa.Table]]) -> dict[str, float]:
+        """The delays, in milliseconds, of tables of results with the moments at which they could be read."""
+        readable = np.concatenate([np.full(table.num_rows, moment) for moment, table in results])
+        starts = np.concatenate([starts_of(table) for _, table in results])
         ends = self.due(batch_at(starts + WINDOW_US))
-        return Delays((readable - arrived)[counts], (readable - ends)[counts])
+        counts = (ends >= self.begin + WARM_UP_S) & (ends < self.due(self.batches) - END_S)
+        delays = (readable - ends)[counts] * 1e3
+        p95 = float(np.percentile(delays, 95))
+        return {"delay_ms": float(np.median(delays)), "p95_ms": p95, "results": len(delays)}
 
 
 def batch_at(times: np.ndarray) -> np.ndarray:
@@ -91,30 +80,32 @@ def batch_table(number: int) -> pa.Table:
 
 def run(job: dict[str, Any]) -> dict[str, float]:
     """One side's delays."""
-    side = theirs if job["side"] == "streaming" else ours
-    return side(Path(job["scratch"]) / f"delay-{job['side']}", int(job["seconds"] / PERIOD_S)).summary()
+    root, batches = Path(job["scratch"]) / f"delay-{job['side']}", int(job["seconds"] / PERIOD_S)
+    network = NETWORKS.get(job["side"])
+    return theirs(root, batches) if network is None else ours(root, batches, network())
 
 
 # --- ours
 
+NETWORKS: Mapping[str, Callable[[], Network]] = {
+    "progress": lambda: progress_average("10 seconds", "0 seconds"),
+    "by_key": lambda: network_of("keyed_average"),
+}
 
-def ours(root: Path, batches: int) -> Delays:
+
+def ours(root: Path, batches: int, network: Network) -> dict[str, float]:
     """Pushed to a node, read by a subscriber."""
     results: list[tuple[float, pa.Table]] = []
-    ends: list[int] = []
     with Node(root) as node:
-        node.deploy(network_of("keyed_average"))
+        node.deploy(network)
         subscriber = threading.Thread(target=lambda: results.extend(_subscribed(node, batches)))
         subscriber.start()
         tables = [batch_table(number) for number in range(batches)]
         feed = Feed(time.time() + 1, batches)
-        feed.run(lambda number: ends.append(node.push("events", tables[number])))
+        feed.run(lambda number: node.push("events", tables[number]))
         node.push("events", closing(batches * BATCH, STEP_US))
         subscriber.join()
-    pushed = np.array(ends)
-    return feed.counted(
-        *_columns(results, lambda table: pushed.searchsorted(table["#seq"].to_numpy(), "right"))
-    )
+    return feed.summary(results)
 
 
 def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
@@ -129,7 +120,7 @@ def _subscribed(node: Node, batches: int) -> Iterator[tuple[float, pa.Table]]:
 # --- theirs
 
 
-def theirs(root: Path, batches: int) -> Delays:
+def theirs(root: Path, batches: int) -> dict[str, float]:
     """Files in a folder, read from the sink."""
     folder, waiting, output = root / "in", root / "waiting", root / "out"
     for made in (folder, waiting):
@@ -142,8 +133,7 @@ def theirs(root: Path, batches: int) -> Delays:
     feed.run(lambda number: files[number].rename(folder / files[number].name))
     query.processAllAvailable()
     query.stop()
-    results = list(committed(output))
-    return feed.counted(*_columns(results, lambda table: batch_at(starts_of(table) + WINDOW_US)))
+    return feed.summary(list(committed(output)))
 
 
 def written(path: Path, table: pa.Table) -> Path:
@@ -161,22 +151,6 @@ def committed(output: Path) -> Iterator[tuple[float, pa.Table]]:
         for name in sorted(names - seen):
             yield log.stat().st_mtime, pq.read_table(output / name)
         seen |= names
-
-
-# --- results of both
-
-
-def _columns(
-    results: list[tuple[float, pa.Table]], closed_by: Callable[[pa.Table], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """When each result could be read, the batch that closed its window, and the window's start."""
-    readable = [np.full(table.num_rows, moment) for moment, table in results]
-    batches = [closed_by(table) for _, table in results]
-    return (
-        np.concatenate(readable),
-        np.concatenate(batches),
-        np.concatenate([starts_of(t) for _, t in results]),
-    )
 
 
 def starts_of(table: pa.Table) -> np.ndarray:

@@ -1,7 +1,8 @@
 """The streams that both sides read: Parquet files of event time, one of 1,000 keys, and a value.
 
-A tuple comes every millisecond of event time, in order, so that a key has one every second. The last file of
-a stream has one tuple of each key, a minute later: it closes every window that has tuples, on both sides.
+A tuple comes every millisecond of event time, in order, so that a key has one every second. The first file of
+a stream is small: a query that has taken it is warm. The last file has one tuple of each key, an hour later:
+it closes every window that has tuples, on all sides.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ import pyarrow.parquet as pq
 KEYS = 1_000
 STEP_US = 1_000
 START_US = 1_767_225_600_000_000
-"""2026-01-01, the start of a window of any size used here."""
+"""2026-01-01, the start of a window of any size used here: sizes divide a day."""
 SCHEMA = "time timestamp not null, key long not null, value double not null"
 FILES = 10
+WARM_UP = 20_000
+"""The tuples of the first file."""
 ROW_GROUP = 250_000
-AFTER_US = 60_000_000
+AFTER_US = 3_600_000_000
 
 
 def write_stream(directory: Path, tuples: int, seed: int) -> list[Path]:
-    """A stream of some tuples in `FILES` files and the closing one, in order of name and age."""
+    """A stream of some tuples after the warm-up, in `FILES` files between the first and the closing one."""
     directory.mkdir(parents=True, exist_ok=True)
-    bounds = [tuples * number // FILES for number in range(FILES + 1)]
+    bounds = [0, *(WARM_UP + tuples * number // FILES for number in range(FILES + 1))]
     tables = [tuples_of(begin, end, seed) for begin, end in pairwise(bounds)]
-    return [_write(directory, number, table) for number, table in enumerate([*tables, closing(tuples)])]
+    closed = closing(WARM_UP + tuples)
+    return [_write(directory, number, table) for number, table in enumerate([*tables, closed])]
 
 
 def tuples_of(begin: int, end: int, seed: int, step_us: int = STEP_US) -> pa.Table:

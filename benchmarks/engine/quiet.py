@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from benchmarks.engine import streaming
+from benchmarks.engine.australis_side import RUNNERS
 from benchmarks.engine.delay import BATCH, END_S, PERIOD_S, WARM_UP_S, Feed, committed, starts_of, written
 from benchmarks.engine.digest import Digest, digest
 from benchmarks.engine.inputs import KEYS, START_US, STEP_US, closing, table_of
-from benchmarks.engine.networks import quiet_average
+from benchmarks.engine.networks import progress_average
 from benchmarks.engine.processes import cpu_seconds
 
 from australis import Node
@@ -33,7 +34,6 @@ WINDOW_US, SLACK_US = 1_000_000, 200_000
 WINDOW, SLACK = "1 second", "200 milliseconds"
 TURNS = 10
 """In how many windows all keys have had their turn."""
-RUNNERS = {"australis": "spark", "light": "light[2]"}
 Results = list[tuple[float, pa.Table]]
 """Tables of results, each with the time at which it could be read."""
 
@@ -138,7 +138,7 @@ def ours(root: Path, batches: int, runner: str) -> Quiet:
     """Pushed to a node, read by a subscriber."""
     stream, results = Stream(batches), list[tuple[float, pa.Table]]()
     with Node(root, runner=runner) as node:
-        node.deploy(quiet_average(WINDOW, SLACK))
+        node.deploy(progress_average(WINDOW, SLACK))
         subscriber = threading.Thread(target=lambda: results.extend(_subscribed(node, batches)))
         subscriber.start()
         tables = [stream.batch(number) for number in range(batches)]

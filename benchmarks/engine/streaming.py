@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.engine.cases import ADVANCE, BAND, BAND_MS, FAN_OUT, WINDOW, Case, threshold
+from benchmarks.engine.cases import (
+    ADVANCE,
+    BAND,
+    BAND_MS,
+    DENSE_ADVANCE,
+    DENSE_WINDOW,
+    FAN_OUT,
+    WINDOW,
+    Case,
+    threshold,
+)
 from benchmarks.engine.digest import Digest, digest_of_files
+from benchmarks.engine.processes import cpu_seconds
 from benchmarks.engine.tuning import OPTIONS, Tuning
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -29,30 +41,59 @@ def session(options: Mapping[str, str] | None = None) -> SparkSession:
 
 
 class Runner:
-    """Runs a case over the files of its streams, again and again."""
+    """Runs a case over the files of its streams, again and again, in one process."""
 
-    def __init__(self, spark: SparkSession, case: Case, inputs: Path) -> None:
-        self._spark, self._case, self._inputs = spark, case, inputs
+    def __init__(self, spark: SparkSession, case: Case, inputs: Path, tuning: Tuning) -> None:
+        self._spark, self._case, self._inputs, self._tuning = spark, case, inputs, tuning
 
-    def run(self, tuning: Tuning, root: Path) -> tuple[float, dict[str, Digest]]:
-        """Seconds from the start of the query until it has taken all files, and what it wrote."""
-        self._spark.conf.set("spark.sql.adaptive.enabled", str(tuning.adaptive).lower())
-        begin = time.perf_counter()
-        for query in self._start(tuning, root):
-            query.awaitTermination()
-        seconds = time.perf_counter() - begin
-        return seconds, {output: digest_of_files(_folder(root, output)) for output in self._case.outputs}
+    def run(self, root: Path) -> tuple[float, float, dict[str, Digest]]:
+        """The clock and the cores' time from the second file to the last commit, and what came out.
 
-    def _start(self, tuning: Tuning, root: Path) -> list[StreamingQuery]:
-        streams = [self._stream(name, tuning) for name in self._case.streams]
-        result = QUERIES[tuning.query or self._case.name](*streams)
-        return WAYS[tuning.way](result, root)
+        The queries run all the time, each batch as soon as there is something to take.
+        """
+        for name, value in self._tuning.options().items():
+            self._spark.conf.set(name, value)
+        self._fill(root)
+        queries = self._start(root)
+        self._appear(root, "warm")
+        _finish(queries)
+        used, begin = cpu_seconds(), time.perf_counter()
+        self._appear(root, "rest")
+        _finish(queries)
+        seconds, cpu = time.perf_counter() - begin, cpu_seconds() - used
+        for query in queries:
+            query.stop()
+        return seconds, cpu, {output: digest_of_files(_folder(root, output)) for output in self._case.outputs}
 
-    def _stream(self, name: str, tuning: Tuning) -> DataFrame:
+    def _fill(self, root: Path) -> None:
+        """Folders with the files, which appear all at once where the queries look."""
+        for stream in self._case.streams:
+            (root / "in" / stream).mkdir(parents=True)
+            for number, path in enumerate(sorted((self._inputs / stream).glob("*.parquet"))):
+                folder = root / "waiting" / stream / ("rest" if number else "warm")
+                folder.mkdir(parents=True, exist_ok=True)
+                os.link(path, folder / path.name)
+
+    def _appear(self, root: Path, part: str) -> None:
+        for stream in self._case.streams:
+            (root / "waiting" / stream / part).rename(root / "in" / stream / part)
+
+    def _start(self, root: Path) -> list[StreamingQuery]:
+        streams = [self._stream(root / "in" / name) for name in self._case.streams]
+        result = QUERIES[self._tuning.query or self._case.name](*streams)
+        return WAYS[self._tuning.way](result, root)
+
+    def _stream(self, folder: Path) -> DataFrame:
         reader = self._spark.readStream.schema(SCHEMA)
-        if tuning.files_per_batch is not None:
-            reader = reader.option("maxFilesPerTrigger", tuning.files_per_batch)
-        return reader.parquet(str(self._inputs / name))
+        if self._tuning.files_per_batch is not None:
+            reader = reader.option("maxFilesPerTrigger", self._tuning.files_per_batch)
+        return reader.parquet(str(folder / "*"))
+
+
+def _finish(queries: list[StreamingQuery]) -> None:
+    """Wait until all that can be read has been taken, and what follows from it committed."""
+    for query in queries:
+        query.processAllAvailable()
 
 
 # --- the queries
@@ -94,6 +135,8 @@ QUERIES: Mapping[str, Callable[..., DataFrame]] = {
     "filter_map": filter_map,
     "keyed_average": average,
     "sliding_average": lambda events: average(events, ADVANCE),
+    "dense_average": lambda events: average(events, DENSE_WINDOW, DENSE_WINDOW),
+    "dense_sliding": lambda events: average(events, DENSE_ADVANCE, DENSE_WINDOW),
     "band_join": band_join,
     "bucketed": bucketed_band_join,
     "fan_out": average,
@@ -154,7 +197,7 @@ def _above(result: DataFrame, number: int) -> DataFrame:
 def _sink(result: DataFrame, path: Path, checkpoint: Path, partition: str | None = None) -> StreamingQuery:
     writer = result.writeStream.format("parquet").option("checkpointLocation", str(checkpoint))
     writer = writer.partitionBy(partition) if partition else writer
-    return writer.trigger(availableNow=True).start(str(path))
+    return writer.start(str(path))
 
 
 def _foreach(result: DataFrame, root: Path, threads: int) -> StreamingQuery:
@@ -167,7 +210,7 @@ def _foreach(result: DataFrame, root: Path, threads: int) -> StreamingQuery:
         kept.unpersist()
 
     writer = result.writeStream.foreachBatch(write).option("checkpointLocation", str(root / "checkpoint"))
-    return writer.trigger(availableNow=True).start()
+    return writer.start()
 
 
 def _write(batch: DataFrame, root: Path, number: int, output: int) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STATE = "spark.sql.streaming.stateStore"
+_STORES = "org.apache.spark.sql.execution.streaming.state"
 
-# From its own performance guide: state in RocksDB, changelogs rather than copies of it at each commit, and no
-# count of its rows, which would cost a read for each write.
+# From its own performance guide: changelogs of the state in RocksDB rather than copies of it at each commit,
+# and no count of its rows, which would cost a read for each write.
 OPTIONS: Mapping[str, str] = {
-    f"{STATE}.providerClass": ROCKSDB,
+    f"{STATE}.providerClass": f"{_STORES}.RocksDBStateStoreProvider",
     f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
     f"{STATE}.rocksdb.trackTotalNumberOfRows": "false",
     # The state of a join sorted by time (4), not a list for each key (2): half the work of the best with 2.
@@ -22,39 +22,62 @@ OPTIONS: Mapping[str, str] = {
     "spark.driver.memory": "4g",
     "spark.sql.streaming.metricsEnabled": "false",
 }
+# What a query with each store needs beside that. Both are durable: what changes is in files at each commit.
+STORES: Mapping[str, Mapping[str, str]] = {
+    "rocksdb": {
+        f"{STATE}.providerClass": OPTIONS[f"{STATE}.providerClass"],
+        "spark.sql.streaming.join.stateFormatVersion": "4",
+    },
+    "memory": {
+        f"{STATE}.providerClass": f"{_STORES}.HDFSBackedStateStoreProvider",
+        # The later formats are for RocksDB alone.
+        "spark.sql.streaming.join.stateFormatVersion": "2",
+    },
+}
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How one query is run: how many files a batch takes (None: all), and how it writes."""
+    """How one query is run: how many files a batch takes (None: all), its store, and how it writes."""
 
     files_per_batch: int | None
+    store: str = "memory"
     way: str = "sink"
     query: str | None = None
     adaptive: bool = False
 
     def __str__(self) -> str:
         files = "all" if self.files_per_batch is None else str(self.files_per_batch)
-        rest = [self.way, *([self.query] if self.query else []), *(["adaptive"] if self.adaptive else [])]
-        return f"{files} files a batch, {', '.join(rest)}"
+        rest = [*([self.query] if self.query else []), *(["adaptive"] if self.adaptive else [])]
+        return ", ".join([f"{files} files a batch", self.store, self.way, *rest])
+
+    def options(self) -> dict[str, str]:
+        """What the session needs when the query starts."""
+        return {**STORES[self.store], "spark.sql.adaptive.enabled": str(self.adaptive).lower()}
 
 
-# The best of a sweep, or those that were close; each is run again, and the best counts.
+# The best of a sweep, or those that were close: all of them run in turn, and the best counts.
 BEST: Mapping[str, tuple[Tuning, ...]] = {
     "filter_map": (Tuning(None),),
-    "keyed_average": (Tuning(None),),
-    "sliding_average": (Tuning(5),),
-    "band_join": (Tuning(None),),
-    "fan_out": (Tuning(None, "partitioned"), Tuning(None, "persist_threads")),
+    "keyed_average": (Tuning(None), Tuning(None, "rocksdb")),
+    "sliding_average": (Tuning(None), Tuning(5, "rocksdb")),
+    "dense_average": (Tuning(None), Tuning(None, "rocksdb")),
+    "dense_sliding": (Tuning(None), Tuning(None, "rocksdb")),
+    "band_join": (Tuning(None), Tuning(None, "rocksdb")),
+    "fan_out": (Tuning(None, way="partitioned"), Tuning(None, way="persist_threads")),
 }
 FAN_OUT_WAYS = ("persist", "persist_threads", "partitioned", "queries")
 
 
 def candidates(case: str) -> list[Tuning]:
     """What a sweep tries."""
+    files: tuple[int | None, ...] = (1, 2, 5, None)
+    if case == "filter_map":
+        return [Tuning(count) for count in files]
     if case == "fan_out":
-        return [Tuning(files, way) for way in FAN_OUT_WAYS for files in (1, 5, None)]
-    plain = [Tuning(files) for files in (1, 2, 5, None)]
+        tried = [Tuning(count, way=way) for way in FAN_OUT_WAYS for count in (1, None)]
+        return [*tried, *(Tuning(None, "rocksdb", way) for way in FAN_OUT_WAYS[1:3])]
+    plain = [Tuning(count, store) for store in STORES for count in files]
     if case == "band_join":
-        return [*plain, Tuning(1, query="bucketed"), Tuning(None, query="bucketed")]
+        return [*plain, *(Tuning(count, store, query="bucketed") for store in STORES for count in (1, None))]
     return [*plain, Tuning(None, adaptive=True)]

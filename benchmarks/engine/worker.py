@@ -1,111 +1,80 @@
 """One side of one case, in its own process: `python -m benchmarks.engine.worker JOB`, a JSON text.
 
-Its last line is JSON too: a list of the time and result of each pass.
+A case of throughput serves passes (`benchmarks.turns`); any other job is done once, and ends with JSON.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import locks
-from benchmarks.engine import australis_side, delay, floor, quiet, streaming
-from benchmarks.engine.cases import Case, case_named
-from benchmarks.engine.digest import Digest, as_json, from_json
-from benchmarks.engine.processes import cpu_seconds
+from benchmarks.engine.cases import THROUGHPUT, Case, case_named
 from benchmarks.engine.tuning import Tuning
+from benchmarks.turns import Outcome, Run, serve
 
 OURS, THEIRS, LIGHT = "australis", "streaming", "light"
 
 
-@dataclass(frozen=True)
-class Pass:
-    """One pass of all tuples through a case."""
-
-    seconds: float
-    cpu_seconds: float
-    """CPU time, including the JVM and Python workers: it depends less on what else the machine does."""
-    how: str
-    digests: dict[str, Digest]
-
-
-def passes(
-    side: str, case: Case, inputs: Path, scratch: Path, *, tunings: list[Tuning], timed: int
-) -> list[Pass]:
-    """A fresh process's passes over a case: first the warm-up, then the timed ones, for each tuning."""
-    job = {
-        "side": side,
-        "case": case.name,
-        "inputs": str(inputs),
-        "scratch": str(scratch),
-        "tunings": [asdict(tuning) for tuning in tunings],
-        "timed": timed,
-    }
-    return [Pass(**{**made, "digests": from_json(made["digests"])}) for made in in_process(job)]
+def command(side: str, case: Case, inputs: Path) -> list[str]:
+    """What starts a process that serves passes of a case."""
+    job = {"side": side, "case": case.name, "inputs": str(inputs)}
+    return [sys.executable, "-m", "benchmarks.engine.worker", json.dumps(job)]
 
 
 def in_process(job: dict[str, Any]) -> Any:
-    """The result of a job, run in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.engine.worker", json.dumps(job)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=None, text=True, check=False)
+    """The result of a job, done in a fresh process."""
+    arguments = [sys.executable, "-m", "benchmarks.engine.worker", json.dumps(job)]
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=None, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{job['side']} of {job['case']} ended with {done.returncode}: see above")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _throughput(job: dict[str, Any]) -> list[dict[str, Any]]:
-    case, inputs, scratch = case_named(job["case"]), Path(job["inputs"]), Path(job["scratch"])
-    made = []
-    for number, (how, run) in enumerate(_runs(job, case, inputs)):
-        root = scratch / f"{job['side']}-{case.name}-{number}"
-        made.append(_measured(how, run, root))
-        shutil.rmtree(root, ignore_errors=True)
-        print(f"    {job['side']}, {how}: {made[-1]['seconds']:.1f} s", file=sys.stderr, flush=True)
-    return made
+def _passes(side: str, case: Case, inputs: Path) -> Run:
+    """What does passes of a case; each side imports only what it needs."""
+    if side == THEIRS:
+        from benchmarks.engine import streaming  # noqa: PLC0415
+
+        spark = streaming.session()
+
+        def tuned(root: Path, tuning: Any) -> Outcome:
+            return streaming.Runner(spark, case, inputs, Tuning(**tuning)).run(root)
+
+        return tuned
+    from benchmarks.engine import australis_side  # noqa: PLC0415
+
+    runner = australis_side.Runner(case, inputs, australis_side.RUNNERS[side])
+    return lambda root, _: runner.run(root)
 
 
-Run = Callable[[Path], tuple[float, dict[str, Digest]]]
+def _once(job: dict[str, Any]) -> None:
+    from benchmarks.engine import delay, floor, quiet  # noqa: PLC0415
 
-
-def _runs(job: dict[str, Any], case: Case, inputs: Path) -> list[tuple[str, Run]]:
-    """The runs, the warm-up first."""
-    if job["side"] == OURS:
-        australis_side.session()
-        return [("node", lambda root: australis_side.run(case, inputs, root))] * (job["timed"] + 1)
-    runner = streaming.Runner(streaming.session(), case, inputs)
-    tunings = [Tuning(**tuning) for tuning in job["tunings"]]
-    chosen = [tunings[0], *(tuning for tuning in tunings for _ in range(job["timed"]))]
-    return [(str(tuning), partial(runner.run, tuning)) for tuning in chosen]
-
-
-def _measured(how: str, run: Run, root: Path) -> dict[str, Any]:
-    used = cpu_seconds()
-    # The digests are computed outside of the wall time, but count as CPU time, equally for both sides.
-    seconds, digests = run(root)
-    return {"seconds": seconds, "cpu_seconds": cpu_seconds() - used, "how": how, "digests": as_json(digests)}
-
-
-Job = Callable[[dict[str, Any]], Any]
-JOBS: dict[str, Job] = {"delay": delay.run, "floor": floor.run, "quiet": quiet.run}
+    jobs: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "delay": delay.run,
+        "floor": floor.run,
+        "quiet": quiet.run,
+    }
+    begin = time.perf_counter()
+    made = jobs[job["case"]](job)
+    print(f"    {job['side']} of {job['case']}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    print(json.dumps(made))
 
 
 def main() -> None:
-    """Run a job and print its result."""
+    """Serve passes, or do a job and print its result."""
     locks.watch_here()
     job: dict[str, Any] = json.loads(sys.argv[1])
-    begin = time.perf_counter()
-    run: Job = JOBS.get(job["case"], _throughput)
-    made = run(job)
-    print(f"    {job['side']} of {job['case']}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    print(json.dumps(made))
+    if job["case"] in {case.name for case in THROUGHPUT}:
+        serve(lambda: _passes(job["side"], case_named(job["case"]), Path(job["inputs"])))
+    else:
+        _once(job)
 
 
 if __name__ == "__main__":
