@@ -110,6 +110,13 @@ def in_turn(sides: Mapping[str, Side], scratch: Path, passes: int) -> dict[str, 
     return {name: [_timed(way, found[name, way]) for way in side.ways] for name, side in sides.items()}
 
 
+def once(name: str, side: Side, scratch: Path) -> dict[str, Digest]:
+    """What comes out of a single pass."""
+    (tuning,) = side.ways.values()
+    with _served(name, side) as ask:
+        return ask(scratch / name, tuning)[2]
+
+
 def _timed(way: str, outcomes: Sequence[Outcome]) -> Passes:
     _, *timed = outcomes
     return Passes(way, tuple(clock for clock, _, _ in timed), tuple(cpu for _, cpu, _ in timed), timed[0][2])

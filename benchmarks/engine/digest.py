@@ -44,10 +44,10 @@ def digest(tables: Iterable[pa.Table]) -> Digest:
     return Digest(rows, times, keys, values, weighed)
 
 
-def digest_of_files(directory: Path) -> Digest:
-    """The digest of the Parquet files below a directory."""
+def digest_of_files(directory: Path, names: str = "*.parquet") -> Digest:
+    """The digest of the Parquet files of some names below a directory."""
     columns = ["time", "key", "value"]
-    paths = sorted(directory.rglob("*.parquet"))
+    paths = sorted(directory.rglob(names))
     return digest(pq.ParquetFile(path).read(columns=columns) for path in paths)
 
 
