@@ -132,6 +132,23 @@ bench-kernels: $(READY) ## measure the kernels, in tuples per second
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
 	$(PY) -m benchmarks.engine $(ARGS)
 
+# Other engines, each in an environment of its own, and what Flink needs for Parquet.
+OTHERS := .venv-flink/.complete .venv-bytewax/.complete build/flink/.complete
+
+.venv-%/.complete: benchmarks/others/%.lock
+	rm -rf .venv-$*
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --require-hashes -r $<
+	touch $@
+
+build/flink/.complete: benchmarks/others/pom.xml
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/build/flink
+	touch $@
+
+.PHONY: bench-others
+bench-others: $(READY) $(OTHERS) ## measure the engine beside Flink and Bytewax, which it installs (ARGS='--engine pyflink --case tumbling')
+	$(PY) -m benchmarks.others $(ARGS)
+
 .PHONY: bench-quiet
 bench-quiet: $(READY) ## measure the delay of windows of keys that fall quiet beside Structured Streaming
 	$(PY) -m benchmarks.engine --case quiet $(ARGS)
@@ -253,7 +270,7 @@ $(READY): pyproject.toml requirements.lock scripts/setup
 
 .PHONY: clean
 clean: ## remove .venv and everything else that can be made again
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-flink .venv-bytewax build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -14,7 +13,7 @@ class Case:
     ours: str
     title: str
     share: float
-    """The fraction of the requested tuples."""
+    """The fraction of the requested tuples that each stream has."""
     streams: tuple[str, ...] = ("events",)
 
 

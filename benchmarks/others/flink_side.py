@@ -1,9 +1,10 @@
 """Apache Flink's side, in its own environment: `python -m benchmarks.others.flink_side JOB`, a JSON text.
 
 Each query is Flink SQL, so tuples never leave the JVM: window functions, which aggregate in two phases over
-slices, and an interval join. A pass is a streaming job on a local cluster in this process's JVM, with a slot for
-each core, objects reused, and a checkpoint each second, by which the exactly-once Parquet sink commits. It runs
-over a folder that it watches, and is warm when it has committed the first results of the first tuples.
+slices, and an interval join. A pass is a streaming job on a local cluster in the JVM of this process, with a
+slot for each core, objects reused, and a checkpoint each second, by which the exactly-once Parquet sink
+commits. It runs over a folder that it watches, and is warm when it has committed the first results of the
+first tuples.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ QUERIES = {
 COLUMNS = "`time` TIMESTAMP(3) {null}, `key` BIGINT {null}, `value` DOUBLE {null}"
 SOURCE = """
     CREATE TEMPORARY TABLE `{name}` ({columns}, WATERMARK FOR `time` AS `time`) WITH (
-        'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{path}', 'source.monitor-interval' = '10 ms'
+        'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{path}',
+        'source.monitor-interval' = '10 ms'
     )
 """
 SINK = """
@@ -142,8 +144,7 @@ def _until(is_so: Callable[[], bool]) -> None:
 
 def start() -> Run:
     """What does the passes of the job that was asked for."""
-    flink = Flink(json.loads(sys.argv[1]))
-    return lambda root, backend: flink.run(root, backend)
+    return Flink(json.loads(sys.argv[1])).run
 
 
 if __name__ == "__main__":

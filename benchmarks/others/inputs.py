@@ -1,9 +1,9 @@
 """The stream of `benchmarks.engine` as two partitions, each in order of time.
 
-Flink's file source gives out the files of a folder in no order, so it cannot take the engine's files, one after
-another, without late tuples. Two partitions, of which each of its two readers takes one, are how it would read a
-log: every other tuple is in the first one. The tuples of the warm-up are in two files of their own, and the
-closing tuples of half of the keys are at the end of each partition.
+Flink's file source gives out the files of a folder in no order, so it cannot take the engine's files, one
+after another, without late tuples. Two partitions, of which each of its two readers takes one, are how it
+would read a log: every other tuple is in the first one. The tuples of the warm-up are in two files of their
+own, and the closing tuples of half of the keys are at the end of each partition.
 """
 
 from __future__ import annotations
@@ -26,4 +26,3 @@ def write_partitions(stream: Path, directory: Path) -> None:
         for number in range(PARTITIONS):
             rows = table.take(np.arange(number, table.num_rows, PARTITIONS))
             pq.write_table(rows, directory / f"{part}-{number}.parquet", row_group_size=ROW_GROUP)
-
