@@ -132,8 +132,9 @@ bench-kernels: $(READY) ## measure the kernels, in tuples per second
 bench-engine: $(READY) ## measure the engine beside Structured Streaming (ARGS='--case b' for some cases)
 	$(PY) -m benchmarks.engine $(ARGS)
 
-# Other engines, each in an environment of its own, and what Flink needs for Parquet.
-OTHERS := .venv-flink/.complete .venv-bytewax/.complete build/flink/.complete
+# Other engines, each in an environment of its own, and the jars that they need for files and topics.
+OTHERS := .venv-flink/.complete .venv-bytewax/.complete build/flink-parquet/.complete
+TOPICS := .venv-flink/.complete $(KAFKA_BROKER) build/spark-kafka/.complete build/flink-kafka/.complete
 
 .venv-%/.complete: benchmarks/others/%.lock
 	rm -rf .venv-$*
@@ -141,13 +142,17 @@ OTHERS := .venv-flink/.complete .venv-bytewax/.complete build/flink/.complete
 	.venv-$*/bin/python -m pip install --quiet --require-hashes -r $<
 	touch $@
 
-build/flink/.complete: benchmarks/others/pom.xml
-	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/build/flink
+build/%/.complete: benchmarks/others/%.xml
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/build/$*
 	touch $@
 
 .PHONY: bench-others
 bench-others: $(READY) $(OTHERS) ## measure the engine beside Flink and Bytewax, which it installs (ARGS='--engine pyflink --case tumbling')
 	$(PY) -m benchmarks.others $(ARGS)
+
+.PHONY: bench-topics
+bench-topics: $(READY) $(TOPICS) ## measure the delay from topic to topic beside Flink and both modes of Structured Streaming (ARGS='--side light')
+	$(PY) -m benchmarks.others.topics $(ARGS)
 
 .PHONY: bench-quiet
 bench-quiet: $(READY) ## measure the delay of windows of keys that fall quiet beside Structured Streaming

@@ -11,10 +11,10 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 Stat = tuple[int, int, int]
 
 
-def cpu_seconds() -> float:
-    """CPU seconds of this process and its descendants, including those that have ended."""
+def cpu_seconds(process: int | None = None) -> float:
+    """CPU seconds of this process, or another, and its descendants, including those that have ended."""
     stats = dict(_stats())
-    return sum(stats[pid][1] for pid in _family(stats) if pid in stats) / TICKS
+    return sum(stats[pid][1] for pid in _family(stats, process) if pid in stats) / TICKS
 
 
 def resident_bytes() -> int:
@@ -28,9 +28,9 @@ def family() -> set[int]:
     return _family(dict(_stats()))
 
 
-def _family(stats: Mapping[int, Stat]) -> set[int]:
-    """This process and its descendants."""
-    family = {os.getpid()}
+def _family(stats: Mapping[int, Stat], process: int | None = None) -> set[int]:
+    """This process, or another, and its descendants."""
+    family = {process or os.getpid()}
     grown = True
     while grown:
         children = {pid for pid, (parent, _, _) in stats.items() if parent in family} - family

@@ -136,7 +136,7 @@ def _side(engine: Engine, case: Case, inputs: Path, rows: int) -> Side:
         "case": case.name,
         "inputs": {stream: str(folder / stream) for stream in case.streams},
         "rows": rows,
-        "jars": str(ROOT / "build" / "flink"),
+        "jars": str(ROOT / "build" / "flink-parquet"),
     }
     start = [str(engine.python), "-m", f"benchmarks.others.{engine.name}_side", json.dumps(job)]
     ways = {way: way for way in engine.cases[case.name]}
