@@ -8,8 +8,8 @@ not part of the delay, storing a pushed table is.
 The delay of a result lasts from the end of its window, which is the arrival of the first tuple of any key at
 or after that end, until the result can be read; that rule is the same for all sides. Structured Streaming
 closes a window by its watermark, and Australis by progress, both without a slack: for both that same tuple
-closes it. Australis by key closes the window of a key only when the next tuple of that key comes, which takes
-a fifth of a second on average. A result can be read in Structured Streaming when the sink's log in
+closes it. Australis by key closes the window of a key only when the next tuple of that key comes, and a key
+has a tuple once a second. A result can be read in Structured Streaming when the sink's log in
 `_spark_metadata` has its batch, which every reader of the output obeys; in Australis when a subscriber has
 received it. Structured Streaming runs each batch as soon as it can (no trigger interval). All sides run for
 the warm-up first; then every result counts.
