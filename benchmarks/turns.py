@@ -93,21 +93,25 @@ class Side:
     environment: Mapping[str, str] | None = None
 
 
-def in_turn(sides: Mapping[str, Side], scratch: Path, passes: int) -> dict[str, list[Passes]]:
-    """For each side what its ways took: all of them in turn, after a turn that only warms up."""
+def in_turn(
+    sides: Mapping[str, Side], scratch: Path, passes: int, warm_ups: int = 1
+) -> dict[str, list[Passes]]:
+    """For each side what its ways took: all of them in turn, after turns that only warm up."""
     with ExitStack() as stack:
         served = {name: stack.enter_context(_served(name, side)) for name, side in sides.items()}
         found: dict[tuple[str, str], list[Outcome]] = {}
-        for turn in range(1 + passes):
+        for turn in range(warm_ups + passes):
             for name, ask in served.items():
                 for way, tuning in sides[name].ways.items():
                     outcome = ask(scratch / f"{name}-{turn}", tuning)
                     found.setdefault((name, way), []).append(outcome)
                     clock, cpu, _ = outcome
-                    kind = "" if turn else " (warm-up)"
+                    kind = "" if turn >= warm_ups else " (warm-up)"
                     say(f"    {name}, {way}: {clock:.2f} s, {cpu:.2f} s of the cores{kind}")
     _check_equal(found)
-    return {name: [_timed(way, found[name, way]) for way in side.ways] for name, side in sides.items()}
+    return {
+        name: [_timed(way, found[name, way][warm_ups:]) for way in side.ways] for name, side in sides.items()
+    }
 
 
 def once(name: str, side: Side, scratch: Path) -> dict[str, Digest]:
@@ -117,8 +121,7 @@ def once(name: str, side: Side, scratch: Path) -> dict[str, Digest]:
         return ask(scratch / name, tuning)[2]
 
 
-def _timed(way: str, outcomes: Sequence[Outcome]) -> Passes:
-    _, *timed = outcomes
+def _timed(way: str, timed: Sequence[Outcome]) -> Passes:
     return Passes(way, tuple(clock for clock, _, _ in timed), tuple(cpu for _, cpu, _ in timed), timed[0][2])
 
 

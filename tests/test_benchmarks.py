@@ -47,12 +47,12 @@ def side(rows: int = 7, most: int = 100, **ways: float) -> Side:
     return Side([sys.executable, "-c", SERVE.format(rows=rows, most=most)], ways or {"only": 1.0})
 
 
-def test_sides_take_passes_in_turn_and_the_first_only_warms_up(tmp_path: Path) -> None:
-    found = in_turn({"one": side(), "two": side(fast=2.0, slow=5.0)}, tmp_path, 2)
+def test_sides_take_passes_in_turn_and_the_first_turns_only_warm_up(tmp_path: Path) -> None:
+    found = in_turn({"one": side(), "two": side(fast=2.0, slow=5.0)}, tmp_path, 2, warm_ups=2)
     same = {"out": Digest(7, 1, 2, 3.0, 4.0)}
     assert found == {
-        "one": [Passes("only", (2.0, 3.0), (1.0, 1.0), same)],
-        "two": [Passes("fast", (3.0, 5.0), (2.0, 2.0), same), Passes("slow", (4.0, 6.0), (5.0, 5.0), same)],
+        "one": [Passes("only", (3.0, 4.0), (1.0, 1.0), same)],
+        "two": [Passes("fast", (5.0, 7.0), (2.0, 2.0), same), Passes("slow", (6.0, 8.0), (5.0, 5.0), same)],
     }
 
 

@@ -3,7 +3,7 @@
 Throughput: the clock and the cores' time (user and system, of all processes: JVM, Python and its workers)
 from the moment when all files are there until the last result is committed to a Parquet output. On both sides
 the query already runs and has taken a first small file. Each side of a case has a process of its own; passes
-go in turn, the first turn only warms up, and the figures are medians, with the least and the most. Of several
+go in turn, the first two only warm up, and the figures are medians, with the least and the most. Of several
 tunings of Structured Streaming the best counts. The delay is that of (b) at 1,000 tuples per second (see
 `delay`), and that of keys that fall quiet (see `quiet`); the floor is a small train's time from push to
 commit. Case (e) is the paper's 40-box network (see `forty`). The last line is JSON.
@@ -102,6 +102,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--case", action="append", choices=CHOICES, help="only this one; may be repeated")
     parser.add_argument("--tuples", type=int, default=TUPLES, help="of a stream; slow cases take a part")
     parser.add_argument("--passes", type=int, default=5, help="timed passes of each side, in turn")
+    parser.add_argument("--warm-ups", type=int, default=2, help="turns before them that are not counted")
     parser.add_argument("--delay-seconds", type=float, default=45.0, help="how long the delay is measured")
     parser.add_argument("--quiet-passes", type=int, default=3, help="of each side of `quiet`, in turn")
     parser.add_argument("--sweep", action="store_true", help="try every tuning of Structured Streaming")
@@ -139,7 +140,7 @@ def _throughput(case: Case, arguments: argparse.Namespace, scratch: Path) -> Spe
     tunings = candidates(case.name) if arguments.sweep else BEST[case.name]
     sides = {side: Side(command(side, case, inputs), {"node": None}) for side in (OURS, LIGHT)}
     sides[THEIRS] = Side(command(THEIRS, case, inputs), {str(one): asdict(one) for one in tunings})
-    found = in_turn(sides, scratch, arguments.passes)
+    found = in_turn(sides, scratch, arguments.passes, arguments.warm_ups)
     return Speed(case, tuples * len(case.streams), found[OURS][0], found[LIGHT][0], found[THEIRS])
 
 

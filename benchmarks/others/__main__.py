@@ -100,6 +100,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--case", action="append", choices=names, help="only this one; may be repeated")
     parser.add_argument("--tuples", type=int, default=10_000_000, help="of a stream; some take a part")
     parser.add_argument("--passes", type=int, default=5, help="timed passes of each side, in turn")
+    parser.add_argument("--warm-ups", type=int, default=2, help="turns before them that are not counted")
     parser.add_argument("--scratch", help="a folder for temporary files")
     return parser.parse_args()
 
@@ -124,7 +125,7 @@ def _measured(engine: Engine, case: Case, arguments: argparse.Namespace, scratch
     sides = {side: Side(command(side, ours, inputs), {"node": None}) for side in (LIGHT, OURS)}
     expected = once(LIGHT, sides[LIGHT], scratch)
     sides[engine.name] = _side(engine, case, inputs, expected["out"].rows)
-    found = in_turn(sides, scratch, arguments.passes)
+    found = in_turn(sides, scratch, arguments.passes, arguments.warm_ups)
     total = tuples * len(case.streams)
     return Compared(engine, case, total, found[OURS][0], found[LIGHT][0], found[engine.name])
 
