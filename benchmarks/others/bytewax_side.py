@@ -2,9 +2,9 @@
 
 A tuple is a Python object there, and its windows are Python, above a dataflow engine in Rust. Two ways:
 `items` is the idiomatic one, an item for each tuple; `partials` sums each batch of Arrow by key and step of
-the windows first, and the windows only put these parts together. Both write Parquet, and keep recovery files
-of each second. There is one worker, since workers of one process share Python's lock, and those of others get
-their tuples pickled: that takes less of the clock, but more of the cores' time.
+the windows first, and the windows only put these parts together. Both write Parquet, and keep recovery files.
+There is one worker, since workers of one process share Python's lock, and those of others get their tuples
+pickled: that takes less of the clock, but more of the cores' time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 ADVANCES_S = {"tumbling": 10, "sliding": 2}
 SIZE_S = 10
-EPOCH = SECOND
+EPOCH = 10 * SECOND
+"""As by default: at its end the states of all keys are written."""
 BATCH = 10_000
 """The tuples of a batch of items; batches of Arrow are row groups."""
 ROWS = 100_000
