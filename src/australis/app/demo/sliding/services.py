@@ -73,9 +73,11 @@ class Service:
             self._child.terminate()
             # One that takes too long is killed.
             with suppress(subprocess.TimeoutExpired):
+                # If it does not end by itself, it is killed.
                 self._child.wait(_END_S)
         # It may have ended with all that it has started.
         with suppress(ProcessLookupError):
+            # Usually nothing is left of it.
             os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
         if self._child.stdout is not None:
