@@ -9,7 +9,7 @@ from collections.abc import Callable
 from australis.algebra.network import Network
 from australis.cluster import Cluster, ClusterStatus
 from australis.cluster.identity import Credentials
-from australis.cluster.placing import TOPIC, Placing
+from australis.cluster.sliding import TOPIC, Slider
 from australis.engine import Node
 from australis.errors import AustralisError, ErrorCode, Problem, ServiceError
 from australis.policy.place import Limits, Manners, Site
@@ -31,7 +31,7 @@ class Neighbours:
         self._lock = threading.RLock()
         self._node: Node | None = None
         self._cluster: Cluster | None = None
-        self._placing: Placing | None = None
+        self._slider: Slider | None = None
         self.on_redrawn: Callable[[], None] = lambda: None
         """Called when boxes have come from another node, or gone to one."""
 
@@ -94,13 +94,13 @@ class Neighbours:
             cluster.hear(TOPIC, lambda *_: None)
             return
         try:
-            self._placing = self._open_placing(node, cluster)
+            self._slider = self._open_slider(node, cluster)
         except AustralisError as error:
             _log.error("no boxes slide by themselves: %s", error)
         else:
-            self._placing.start()
+            self._slider.start()
 
-    def _open_placing(self, node: Node, cluster: Cluster) -> Placing:
+    def _open_slider(self, node: Node, cluster: Cluster) -> Slider:
         given = self._settings
         after_s = given.place_after_s
         # No part of a box can run at another node yet.
@@ -108,7 +108,7 @@ class Neighbours:
             Limits(splits=False), persists_s=after_s, settle_s=after_s, rest_s=given.place_rest_s
         )
         cores = given.place_cores or float(node.workers)
-        return Placing(
+        return Slider(
             node,
             cluster,
             Site(cores),
@@ -118,9 +118,9 @@ class Neighbours:
         )
 
     def _close(self) -> None:
-        placing, self._placing = self._placing, None
-        if placing is not None:
-            placing.close()
+        slider, self._slider = self._slider, None
+        if slider is not None:
+            slider.close()
         cluster, self._cluster, self._node = self._cluster, None, None
         if cluster is not None:
             cluster.close()

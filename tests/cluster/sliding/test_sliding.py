@@ -17,7 +17,7 @@ from australis.algebra.order import Order
 from australis.algebra.progress import Progress
 from australis.cluster.identity import NodeName
 from australis.cluster.moves import MoveState
-from australis.cluster.placing import TOPIC, Placing, runs_of
+from australis.cluster.sliding import TOPIC, Slider, runs_of
 from australis.engine import Node
 from australis.policy.machines import Journal
 from australis.policy.place import Daemon, End, Limits, Link, Manners, Measured, Site
@@ -44,9 +44,9 @@ class Clocked:
         self.places = {name: self.place(name, sites[name[-1]]) for name in nodes if name[-1] in sites}
         self._key = 0
 
-    def place(self, name: str, site: Site) -> Placing:
+    def place(self, name: str, site: Site) -> Slider:
         linked, journal = self.nodes[name], self._folder / f"{name[-1]}.jsonl"
-        return Placing(linked.node, linked.cluster, site, MANNERS, width=1e9, journal=journal)
+        return Slider(linked.node, linked.cluster, site, MANNERS, width=1e9, journal=journal)
 
     def second(self, seconds: int = 5) -> None:
         """Some tuples for the first node, and a look at each."""
@@ -55,8 +55,8 @@ class Clocked:
         self._key += 7
         for each in self.nodes.values():
             each.node.drain()
-        for placing in self.places.values():
-            placing.turn(self.now)
+        for each in self.places.values():
+            each.turn(self.now)
 
     def until(self, happened: Any) -> None:
         def looked() -> bool:
@@ -67,8 +67,8 @@ class Clocked:
 
     def settle(self) -> None:
         """Hear of what is over, without anything new."""
-        for placing in self.places.values():
-            placing.turn(self.now, measures=False)
+        for each in self.places.values():
+            each.turn(self.now, measures=False)
 
     def close(self) -> None:
         for each in self.places.values():

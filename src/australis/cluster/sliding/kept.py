@@ -1,4 +1,4 @@
-"""What a placing node must not forget: its life, and the snapshot of its machine, in the node's root."""
+"""What a node whose boxes slide must not forget: its life, and the snapshot of its machine, in the node's root."""
 
 from __future__ import annotations
 

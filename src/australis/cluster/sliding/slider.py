@@ -13,9 +13,9 @@ from australis.algebra.network import Network
 from australis.cluster.identity import NodeName
 from australis.cluster.links import Link
 from australis.cluster.moves import Moved, MovingNode
-from australis.cluster.placing import kept
-from australis.cluster.placing.drawing import runs_of
-from australis.cluster.placing.measuring import Meter
+from australis.cluster.sliding import kept
+from australis.cluster.sliding.drawing import runs_of
+from australis.cluster.sliding.measuring import Meter
 from australis.engine import Statistics
 from australis.engine.threads import SYSTEM, Threads
 from australis.errors import AustralisError, ClusterError, Problem
@@ -42,7 +42,7 @@ _WAITING_MOST = 1000
 _REPORT = "Report"
 
 
-class PlacedNode(MovingNode, Protocol):
+class SlidingNode(MovingNode, Protocol):
     """The part of a node that its placement uses."""
 
     def statistics(self) -> Statistics: ...
@@ -66,7 +66,7 @@ class Carrier(Protocol):
     def refuse(self, why: str, /) -> None: ...
 
 
-class Placing:
+class Slider:
     """Slides boxes of a node that has too much to do; every method may be called from any thread.
 
     What the machine must not forget is committed before anything is done that others see, except for reports,
@@ -75,7 +75,7 @@ class Placing:
 
     def __init__(
         self,
-        node: PlacedNode,
+        node: SlidingNode,
         carrier: Carrier,
         site: Site,
         manners: Manners,
