@@ -1,4 +1,4 @@
-"""What a node whose boxes slide must not forget: its life, and the snapshot of its machine, in the node's root."""
+"""What a node whose boxes slide must not forget, in its root: its life, and the snapshot of its machine."""
 
 from __future__ import annotations
 
