@@ -400,8 +400,7 @@ class Cluster:
             )
             self._readers[link.input] = reader
         reader.start()
-        if (connection := self._peers.peer(link.node).connection) is not None:
-            reader.joined(connection)
+        self._peers.tell(link.node, reader.joined)
 
     def _lost(self, link: Link, refusal: Refusal) -> None:
         if self._following is not None:
@@ -504,6 +503,12 @@ class Cluster:
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
             found = self._remote(peer)
+            # Those of a connection that this one replaces.
+            known = [key for key in self._writers if key[0].peer == peer.name and key[0] is not connection]
+            replaced = [self._writers.pop(key) for key in known]
+        for writer in replaced:
+            self._worths.drop(writer)
+            writer.end()
         self._granting.keep(peer)
         for each in found:
             each.joined(connection)

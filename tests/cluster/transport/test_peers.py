@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import threading
@@ -37,11 +38,12 @@ class Side:
         self.credentials = Credentials.load(identity(folder, name))
         self.heard: list[tuple[str, object]] = []
         self.changes: list[str] = []
+        self.joined: list[Connection] = []
         self.peers = Peers(
             self.credentials,
             incarnation,
             listen=("127.0.0.1", 0) if listens else None,
-            joined=lambda peer, connection: self.changes.append(f"+{peer.name}"),
+            joined=self._joined,
             heard=self._hear,
             left=lambda peer, connection: self.changes.append(f"-{peer.name}"),
             threads=SYSTEM,
@@ -50,6 +52,10 @@ class Side:
             **options,
         )
         self.peers.start()
+
+    def _joined(self, peer: Peer, connection: Connection) -> None:
+        self.changes.append(f"+{peer.name}")
+        self.joined.append(connection)
 
     def _hear(self, peer: Peer, connection: Connection, message: Message) -> None:
         self.heard.append((str(peer.name), message.said))
@@ -100,6 +106,38 @@ def test_when_both_dial_one_connection_stays(a: Side, b: Side) -> None:
         assert one.is_dialler != other.is_dialler, "both sides have kept the same one"
         one.close("next")
         until(lambda one=one, other=other: {one, other}.isdisjoint(a.peers._open | b.peers._open))
+
+
+def test_a_connection_that_is_replaced_before_it_is_told_of_is_not_told_of(a: Side, b: Side) -> None:
+    """Else what waits for an answer on it would wait for ever."""
+    go_on = threading.Event()
+
+    class Late(logging.Handler):
+        times = 0
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage() == "connected with lab/a":
+                self.times += 1
+                if self.times == 1:
+                    go_on.wait(20)
+
+    log, late = logging.getLogger("australis.cluster.transport.peers"), Late()
+    level = log.level
+    log.addHandler(late)
+    log.setLevel(logging.INFO)
+    try:
+        b.peers.dial(a.credentials.name, a.place)
+        until(lambda: late.times == 1)
+        first = b.peer("lab/a").connection
+        # The node with the smaller name has dialled as well: that connection stays.
+        a.peers._dial(b.place, b.credentials.name)
+        until(lambda: len(b.joined) == 1)
+    finally:
+        go_on.set()
+        log.removeHandler(late)
+        log.setLevel(level)
+    until(lambda: len(b.peers._open) == 1)
+    assert b.joined[-1] is b.peer("lab/a").connection is not first
 
 
 def test_a_connection_that_is_cut_is_made_again(a: Side, b: Side) -> None:

@@ -107,7 +107,7 @@ class Peers:
         self._beat_s, self._silent_s, self._idle_s = beat_s, silent_s, idle_s
         self._is_busy = is_busy
         self._visits: set[Place] = set()
-        self._lock = threads.lock()
+        self._lock, self._telling = threads.lock(), threads.lock()
         self._peers: dict[NodeName, Peer] = {}
         self._open: set[Connection] = set()
         self._ended = threads.event()
@@ -163,6 +163,13 @@ class Peers:
         """A node by its name, whether or not it is connected."""
         with self._lock:
             return self._peer(name)
+
+    def tell(self, name: NodeName, told: Callable[[Connection], None]) -> None:
+        """Tell somebody of the connection with a node, if there is one, before it is told of another."""
+        with self._telling:
+            connection = self.peer(name).connection
+            if connection is not None:
+                told(connection)
 
     def all(self) -> list[Peer]:
         """All nodes that are known, by name."""
@@ -302,7 +309,10 @@ class Peers:
         if known is not None:
             known.close("another connection with the node has replaced it")
         _log.info("connected with %s", name)
-        self._joined(peer, connection)
+        with self._telling:
+            # One that was replaced meanwhile is told of no more: what came of it would wait on it for ever.
+            if peer.connection is connection:
+                self._joined(peer, connection)
 
     def _is_better(self, known: Connection, other: Connection) -> bool:
         """Whether a connection stays when there is another one: both sides must decide alike."""
