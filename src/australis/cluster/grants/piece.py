@@ -44,7 +44,7 @@ def name_of(holder: str, name: str) -> str:
     """The name of a piece among the queries of the node that runs it.
 
     >>> name_of("lab/b-2", "dear")
-    'piece_lab_b_2_dear_c1ee6ba3'
+    'piece_lab_b_2_dear_f6fc7c43'
     """
     # What is left of the names may be the same for several holders.
     mark = hashlib.sha256(f"{holder}\n{name}".encode()).hexdigest()[:8]

@@ -27,7 +27,7 @@ class Link:
     """An input of this node that is an output of another one.
 
     >>> Link.parse("speeds", "lab/a/fast", weight=2)
-    Link(input='speeds', node=NodeName(participant='lab', node='a'), output='fast', weight=2)
+    Link(input='speeds', node=NodeName(participant='lab', node='a'), output='fast', weight=2, before='')
     """
 
     input: str
@@ -65,7 +65,7 @@ class NamedLink:
 
     >>> link = Link.parse("speeds", "lab/fast", weight=2)
     >>> link, link.at(NodeName("lab", "a")).source
-    (NamedLink(input='speeds', participant='lab', output='fast', weight=2), 'lab/a/fast')
+    (NamedLink(input='speeds', participant='lab', output='fast', weight=2, before=''), 'lab/a/fast')
     """
 
     input: str

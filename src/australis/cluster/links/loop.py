@@ -98,6 +98,9 @@ class Loop:
             if self._is_ended:
                 return
             follower = self._follower = self._node.follow(output, self._position)
+        if self._position > number:
+            # It begins where another reader has ended, and what was before that may go.
+            self._acknowledger.note(self._consumer, output, note, self._position)
         self._state, self._problem = LinkState.RUNNING, ""
         while (part := follower.next(_ROWS)) is not None:
             table = part.table.drop_columns([SEQ])

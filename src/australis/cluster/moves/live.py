@@ -326,7 +326,7 @@ class Moving:
             case Offer() | Given():
                 return self._come(sender, said)
             case Reserve() | Reroute() | Release():
-                self._threads.start(lambda: self._rerouting.asked(sender, said), f"australis-moves-{sender}")
+                self._rerouting.asked(sender, said)
                 return True
             case Reserved() | Rerouted():
                 return self._rerouting.answered(sender, said)

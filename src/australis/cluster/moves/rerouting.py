@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ from australis.errors import AustralisError, ClusterError, Problem
 _log = logging.getLogger(__name__)
 LOOK_S, ANSWER_S = 1.0, 5.0
 """How often a node looks for relays, and how long it waits for an answer."""
-JOIN_S, AGAIN_S = 1.0, 10.0
+JOIN_S, AGAIN_S = 1.0, 3.0
 """For how long pushes wait at most while both ends of a stream are joined, and when that is tried again."""
 _NOTE = "reroute"
 Say = Callable[[NodeName, Letter], None]
@@ -94,7 +95,10 @@ class Rerouting:
         """Inputs and outputs of relays that are being removed: nobody else may change what they are."""
         self._is_poked = self._is_ended = False
         self._again_ns = 0
+        self._questions: deque[tuple[NodeName, Reserve | Reroute | Release]] = deque()
+        """What is asked of this node, in its order: a release must not come before what it releases."""
         self._thread = threads.start(self._work, "australis-reroute")
+        self._answering = threads.start(self._answer_all, "australis-reroute-answers")
 
     # --- from outside
 
@@ -110,6 +114,7 @@ class Rerouting:
             self._is_ended = True
             self._changed.notify_all()
         self._thread.join(10.0)
+        self._answering.join(10.0)
 
     def answered(self, sender: NodeName, said: _Answer) -> bool:
         """An answer has come; whether it was asked for."""
@@ -121,15 +126,27 @@ class Rerouting:
             return True
 
     def asked(self, sender: NodeName, said: Reserve | Reroute | Release) -> None:
-        """Another node has found a relay of its own: do what it asks for, and answer."""
-        try:
-            answer = self._answer(sender, said)
-        except AustralisError as error:
-            _log.info("%s asks for what cannot be done: %s", sender, error)
-            self._refuse("reroute")
-            answer = Declined(said.move, str(error)[:2000])
-        if answer is not None:
-            self._tell(sender, answer)
+        """A node has found a relay of its own, and wants something of this one."""
+        with self._changed:
+            self._questions.append((sender, said))
+            self._changed.notify_all()
+
+    def _answer_all(self) -> None:
+        while True:
+            with self._changed:
+                while not self._questions and not self._is_ended:
+                    self._changed.wait()
+                if self._is_ended:
+                    return
+                sender, said = self._questions.popleft()
+            try:
+                answer = self._answer(sender, said)
+            except AustralisError as error:
+                _log.info("%s asks for what cannot be done: %s", sender, error)
+                self._refuse("reroute")
+                answer = Declined(said.move, str(error)[:2000])
+            if answer is not None:
+                self._tell(sender, answer)
 
     # --- its thread
 
@@ -328,10 +345,14 @@ class Rerouting:
                     yield Relay(name, given.source or "", output, reader)
 
     def _can_join(self, loop: Relay) -> bool:
-        """Whether nothing is lost by it, such as what nobody has read of an output yet."""
+        """Whether nothing is lost by it, such as what nobody has read of an output yet.
+
+        What is between its own ends is pushed before they are joined.
+        """
         network = self._node.recorded()
         assert network is not None, "it was there before"
-        return not self._node.difference(_joined(network, [loop])).lost
+        lost = self._node.difference(_joined(network, [loop])).lost
+        return all(loop.output in each for each in lost)
 
     def _pass(self, loops: Sequence[Relay]) -> bool:
         """Push what is between the ends of loops until nothing is left; whether that came in time."""
@@ -394,7 +415,7 @@ class Rerouting:
         if node != self._name:
             self._say(node, said)
         elif isinstance(said, Reserve | Reroute | Release):
-            self._threads.start(lambda: self.asked(node, said), "australis-reroute-here")
+            self.asked(node, said)
         elif isinstance(said, Reserved | Rerouted | Declined):
             self.answered(node, said)
 
