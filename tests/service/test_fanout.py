@@ -61,6 +61,8 @@ def test_it_is_known_who_is_behind_and_what_was_missed(node: Node, fanout: Fanou
     }
     begin = slow.seq
     push(node, 300)
+    # What all of them share is the newest piece now, so that the older one is on the disk alone.
+    assert read(fast, 1) == [300]
     fanout.let_go(node)
     piece = slow.next(60)
     assert piece is not None
