@@ -400,7 +400,11 @@ class Cluster:
             )
             self._readers[link.input] = reader
         reader.start()
-        self._peers.tell(link.node, reader.joined)
+        connection = None
+        while (found := self._peers.peer(link.node).connection) is not connection and found is not None:
+            # Again if another one has replaced it meanwhile.
+            connection = found
+            reader.joined(connection)
 
     def _lost(self, link: Link, refusal: Refusal) -> None:
         if self._following is not None:

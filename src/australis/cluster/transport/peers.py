@@ -164,13 +164,6 @@ class Peers:
         with self._lock:
             return self._peer(name)
 
-    def tell(self, name: NodeName, told: Callable[[Connection], None]) -> None:
-        """Tell somebody of the connection with a node, if there is one, before it is told of another."""
-        with self._telling:
-            connection = self.peer(name).connection
-            if connection is not None:
-                told(connection)
-
     def all(self) -> list[Peer]:
         """All nodes that are known, by name."""
         with self._lock:
