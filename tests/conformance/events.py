@@ -123,8 +123,19 @@ def batch_of(event: Batch, schema: Schema) -> pa.Table:
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:
     """The rows of a table in plain Python."""
-    columns = [plain(table.column(name).combine_chunks()) for name in table.column_names]
+    columns = [_values(table.column(name).combine_chunks()) for name in table.column_names]
     return [dict(zip(table.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _values(array: pa.Array) -> list[Any]:
+    """The values of a column; whole tuples in one may have timestamps that Python does not know."""
+    if pa.types.is_struct(array.type):
+        parts = {field.name: _values(array.field(field.name)) for field in array.type}
+        rows = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+        return [row if known.is_valid else None for row, known in zip(rows, array, strict=True)]
+    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        return [_values(each.values) if each.is_valid else None for each in array]
+    return plain(array)
 
 
 def text_of(state: State) -> str:

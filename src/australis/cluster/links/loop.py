@@ -7,11 +7,11 @@ delivers every tuple once, by the position that is committed with the tuples.
 from __future__ import annotations
 
 import logging
-import secrets
 from typing import Any
 
 from australis.cluster.links.acknowledging import Acknowledger
 from australis.cluster.links.link import Link, LinkedNode, LinkState, LinkStatus
+from australis.engine.change import life
 from australis.engine.deliver import Follower
 from australis.engine.ingest import Busy
 from australis.engine.store import SEQ
@@ -89,7 +89,7 @@ class Loop:
         output = self.link.output
         number, note = self._node.consumer(self._consumer, output)
         if note is None:
-            note = f"{self._threads.now_us():016x}-{secrets.token_hex(8)}"
+            note = life(self._threads.now_us())
             self._node.acknowledge(self._consumer, output, number, note)
         source = f"link {self.link.source} {note}"
         known = self._node.position(source)

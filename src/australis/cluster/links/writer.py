@@ -7,7 +7,6 @@ note is the incarnation of the link: it is made once, and is another one if the 
 from __future__ import annotations
 
 import logging
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from australis.cluster.identity import NodeName
 from australis.cluster.links.acknowledging import Acknowledger
 from australis.cluster.links.link import LinkedNode
 from australis.cluster.wire import Agree, Ask, Begin, Refusal, Refused, Said, Stored, Tuples, packed
+from australis.engine.change import life
 from australis.engine.deliver import Follower
 from australis.engine.store import SEQ
 from australis.engine.threads import Threads
@@ -145,7 +145,7 @@ class Writer:
         output = self._ask.output
         number, note = self._node.consumer(self.consumer, output)
         if note is None:
-            note = f"{self._threads.now_us():016x}-{secrets.token_hex(8)}"
+            note = life(self._threads.now_us())
             self._node.acknowledge(self.consumer, output, number, note)
         schema = None if output == QUARANTINE else self._node.output_schema(output)
         if schema is None:

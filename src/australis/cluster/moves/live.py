@@ -53,6 +53,8 @@ from australis.policy.machines import ENCODE, decoded
 _log = logging.getLogger(__name__)
 LIMIT_S = 60.0
 """How long a node waits for another one that does not get any further."""
+AGAIN_S = 2.0
+"""How often it is said again that boxes were given."""
 _ROUNDS_MOST, _FEW_BYTES = 5, 1 << 20
 """States are fetched in rounds, until so little is left that the boxes may stand still for it."""
 
@@ -297,7 +299,10 @@ class Moving:
                 if self._is_ended or left_s <= 0:
                     what = leaving.status.problem or f"has not answered for {limit_s:g} s"
                     raise ClusterError(Problem(str(leaving.taker), what, "a node that is connected"))
-                self._changed.wait(left_s)
+                is_given = leaving.status.state is MoveState.GIVEN
+                self._changed.wait(min(left_s, AGAIN_S) if is_given else left_s)
+                if is_given and not happened():
+                    self._say(leaving.taker, Given(leaving.status.move))
 
     def _end(self, leaving: _Leaving, state: MoveState, problem: str = "") -> None:
         leaving.status.state, leaving.status.problem = state, problem
@@ -342,7 +347,7 @@ class Moving:
                     elif leaving.status.state is MoveState.OFFERED:
                         leaving.declined = said.why
                     else:
-                        # It is offered again, until the other node can take it.
+                        # It is said again, for as long as somebody waits and at every new connection.
                         leaving.status.problem = said.why
                     self._changed.notify_all()
                     return True
@@ -387,7 +392,10 @@ class Moving:
         """Settle a move for which nobody waits any more."""
         parcel = self._known(move)
         if parcel is None or _note(parcel)["to"] != str(sender):
-            self._refuse("move")
+            with self._changed:
+                is_known = any(each.move == move and each.to == str(sender) for each in self._last)
+            if not is_known:
+                self._refuse("move")
             return
         self._settle(move)
         with self._changed:
@@ -395,16 +403,16 @@ class Moving:
                 if status.move == move:
                     status.state, status.problem = MoveState.TAKEN, ""
 
-    def remind(self, node: NodeName | None = None) -> None:
-        """Say again what was offered and given, to one node or to all, and not answered yet."""
+    def remind(self, node: NodeName) -> None:
+        """Say again to a node what was offered and given to it, and not answered yet."""
         with self._changed:
             offered = [each for each in self._leaving.values() if each.status.state is MoveState.OFFERED]
         for each in offered:
-            if node in (None, each.taker) and each.ready < each.status.rounds:
+            if node == each.taker and each.ready < each.status.rounds:
                 self._say(each.taker, Offer(each.status.move, each.status.rounds))
         for parcel in self._outstanding():
-            if node is None or parcel.to == str(node):
-                self._say(NodeName.parse(parcel.to), Given(parcel.move))
+            if parcel.to == str(node):
+                self._say(node, Given(parcel.move))
 
     def _say(self, node: NodeName, said: Letter) -> None:
         if not self._carrier.post(node, TOPIC, ENCODE(said)):

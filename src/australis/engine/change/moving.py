@@ -22,7 +22,7 @@ from australis.algebra.network import Network
 from australis.engine.change.difference import Difference
 from australis.engine.change.loading import switch_to
 from australis.engine.change.switch import Passage, Switch
-from australis.engine.change.takeover import Takeover, keys_of
+from australis.engine.change.takeover import Takeover, kernel_of, keys_of
 from australis.engine.deliver import next_cut
 from australis.engine.ledger import Catalog, Record, StateFile, UnitOfWork
 from australis.engine.running import Running
@@ -34,8 +34,6 @@ from australis.engine.store import (
     read_states,
 )
 from australis.errors import EngineError, Problem
-from australis.kernels.kernel import Kernel
-from australis.kernels.make import kernel_for
 from australis.kernels.repartition import repartition
 from australis.plan.superboxes import Superbox
 
@@ -253,7 +251,7 @@ def _kept(superbox: Superbox, boxes: Collection[str], files: Sequence[StateFile]
     else is in the state.
     """
     for box in superbox.ordered:
-        if box in boxes and not _kernel(superbox, box).shared_tables:
+        if box in boxes and not kernel_of(superbox, box).shared_tables:
             own = (file for file in files if file.box == box)
             yield from (Kept(box, each.partition, each.name, each.bytes) for each in own)
 
@@ -328,7 +326,7 @@ class _Taking(Passage):
             return files
         # To bring parts together, any keys that they were divided by will do.
         keys = (wanted if wanted.partitions > 1 else had).keys
-        kernel = _kernel(superbox, box)
+        kernel = kernel_of(superbox, box)
         names: dict[int, list[str]] = {}
         for file in files:
             names.setdefault(file.partition, []).append(file.name)
@@ -389,8 +387,3 @@ class _Noting(Passage):
 def life(now: int) -> str:
     """A new life of a consumer: readers of another node take its numbers for those of another stream."""
     return f"{now:016x}-{secrets.token_hex(8)}"
-
-
-def _kernel(superbox: Superbox, box: str) -> Kernel:
-    network = superbox.network
-    return kernel_for(network.boxes[box].box, network.input_schemas(box), network.timezone)
