@@ -7,6 +7,7 @@ from typing import Protocol
 
 from australis.algebra.grafting import tapped
 from australis.algebra.network import FOREVER
+from australis.algebra.schema import Schema
 from australis.algebra.spans import microseconds
 from australis.engine.ledger.queues import ALL, Queues
 from australis.engine.store import Segment
@@ -88,19 +89,26 @@ def history_from(queues: Queues, arc: str, history: str | int, now: int) -> int:
         return 0
     segments = sorted(queues.segments[arc], key=lambda each: each.base)
     if isinstance(history, int):
-        return _last_tuples(segments, history)
+        return _last_tuples(_certain(segments, queues.plan.arcs[arc].schema), history)
     oldest = now - microseconds(history)
     return next((each.base for each in segments if each.newest >= oldest), ALL)
 
 
+def _certain(segments: list[Segment], schema: Schema) -> list[Segment]:
+    """The segments whose tuples all count as history: of those that were logged, some may yet be rejected."""
+    if all(field.nullable for field in schema):
+        return segments
+    return [each for each in segments if each.writer or each.is_run]
+
+
 def _last_tuples(segments: list[Segment], count: int) -> int:
-    """Where the segments with the last tuples begin; those of several tasks overlap."""
+    """Where the segments with the last tuples begin; 0 if there are fewer. Those of several tasks overlap."""
     begin = ALL
     for segment in reversed(segments):
-        if count <= 0:
-            return begin
         begin = min(begin, segment.base)
         count -= segment.rows
+        if count <= 0:
+            return begin
     return 0
 
 
