@@ -76,6 +76,12 @@ class Switch:
         self.stage = ""
         """What a switch that is under way is doing; empty if none is."""
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let no other thread switch meanwhile."""
+        with self._turn:
+            yield
+
     def cancel(self) -> None:
         """Give up a switch that is under way, unless it has come to its last step."""
         with self._ledger.guard as guard:
