@@ -60,8 +60,8 @@ def is_in(module: str, room: str) -> bool:
     return module == room or module.startswith(f"{room}.")
 
 
-@cache
 def tree(module: str) -> ast.Module:
+    """Parsed anew: were the trees of all modules kept, each collection of garbage would look through them."""
     return ast.parse(MODULES[module].read_text())
 
 

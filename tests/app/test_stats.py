@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.app.files import NAMES, NETWORK, REPORTS, australis, write
+from tests.engine.ledger.copies.places import URI, Place, push
 
+from australis.app.commands import stats
 from australis.engine.ledger.catalog import Catalog
 from australis.engine.node import Node
 from australis.engine.observe.inspect import holds_tables, look
@@ -60,6 +63,23 @@ def watched(folder: Path, found: object) -> None:
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(60) == 0
+
+
+def test_each_picture_is_restored_anew_from_an_object_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Place(tmp_path, monkeypatch).opened() as node:
+
+        def wait(seconds: float) -> None:
+            if node.position("feed") == "1":
+                raise KeyboardInterrupt
+            push(node, 0)
+
+        monkeypatch.setattr(stats, "threading", SimpleNamespace(Event=lambda: SimpleNamespace(wait=wait)))
+        answer = australis("stats", "--root", URI, "--watch", "--json")
+    assert answer.exit_code == 0, answer.output
+    shown = [json.loads(line)["inputs"]["s"]["received"] for line in answer.stdout.splitlines()]
+    assert shown == [0, 2]
 
 
 def test_what_is_no_root(folder: Path) -> None:

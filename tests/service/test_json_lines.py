@@ -13,7 +13,9 @@ from australis.service.http.bodies.json_lines import as_lines
 texts = st.text('ab",:[]{}\\/ \t\n\u00e9', max_size=6)
 leaves = st.none() | st.booleans() | st.integers() | texts
 values = st.recursive(
-    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+    leaves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=12,
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +37,6 @@ from australis.cluster.links import (
     Offers,
     Reader,
     Worths,
-    Writer,
     WriterStatus,
 )
 from australis.cluster.membership import Pace
@@ -55,17 +55,15 @@ from australis.cluster.wire import (
     Message,
     Post,
     Refusal,
-    Refused,
     Stored,
     Tuples,
     Worth,
 )
+from australis.cluster.writing import Writing
 from australis.engine.threads import SYSTEM, Threads
-from australis.errors import ClusterError, EngineError, Problem
+from australis.errors import ClusterError, Problem
 
 _log = logging.getLogger(__name__)
-WRITERS_MOST = 1000
-"""How many links of one connection may read outputs of this node."""
 Place = tuple[str, int]
 Heard = Callable[[NodeName, bytes], None]
 
@@ -136,7 +134,6 @@ class Cluster:
         self._kept: set[NodeName] = set()
         self._numbers = count(1)
         self._by_number: dict[int, Reader] = {}
-        self._writers: dict[tuple[Connection, int], Writer] = {}
         self._refused: dict[str, int] = {}
         self._topics: dict[str, Heard] = {}
         self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
@@ -156,16 +153,17 @@ class Cluster:
             is_busy=self._is_busy,
         )
         self._idle_s = idle_s
-        self._directory: Directory | None = None
-        if self._peers.place is not None:
-            place = advertise or reached_at(self._peers.place)
-            self._directory = Directory(
-                credentials, place, self, threads, seeds=seeds, pace=pace, changed=self._poke
-            )
-            self._topics = {
-                topic: lambda sender, data, topic=topic: self._directory_heard(topic, sender, data)  # type: ignore[misc]
-                for topic in self._directory.topics
-            }
+        self._directory = self._new_directory(credentials, advertise, seeds, pace)
+        self._writing = Writing(
+            self.name,
+            node,
+            self._may_read,
+            self._moved,
+            self._worths,
+            self._acknowledger,
+            self._refuse,
+            threads,
+        )
         self._granting = Granting(
             credentials, node, self, self._refuse, grants, threads, watch_s, self._directory
         )
@@ -179,6 +177,17 @@ class Cluster:
                 self._directory, self, Announcing(node, self._directory, self._offers).refresh, threads
             )
             self._following.poke()
+
+    def _new_directory(
+        self, credentials: Credentials, advertise: Place | None, seeds: Sequence[Place], pace: Pace | None
+    ) -> Directory | None:
+        """The directory of a node that listens."""
+        if self._peers.place is None:
+            return None
+        place = advertise or reached_at(self._peers.place)
+        found = Directory(credentials, place, self, self._threads, seeds=seeds, pace=pace, changed=self._poke)
+        self._topics |= {topic: partial(found.hear, topic) for topic in found.topics}
+        return found
 
     # --- by a user
 
@@ -441,12 +450,7 @@ class Cluster:
     def status(self) -> ClusterStatus:
         """How the node stands with others."""
         with self._lock:
-            readers, writers, refused = (
-                [*self._readers.values()],
-                [*self._writers.values()],
-                {**self._refused},
-            )
-        worths = self._worths.given
+            readers, refused = [*self._readers.values()], {**self._refused}
         waiting = self._following.waiting() if self._following is not None else []
         if self._directory is not None:
             refused |= self._directory.refused()
@@ -457,7 +461,7 @@ class Cluster:
             self.listens,
             [each.status() for each in self._peers.all()],
             [*(each.status() for each in readers), *waiting],
-            [replace(each.status(), worth=worths.get(each.output)) for each in writers],
+            self._writing.statuses(),
             refused,
             self._moving.statuses(),
             self._granting.statuses(),
@@ -507,12 +511,7 @@ class Cluster:
     def _join(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
             found = self._remote(peer)
-            # Those of a connection that this one replaces.
-            known = [key for key in self._writers if key[0].peer == peer.name and key[0] is not connection]
-            replaced = [self._writers.pop(key) for key in known]
-        for writer in replaced:
-            self._worths.drop(writer)
-            writer.end()
+        self._writing.joined(connection)
         self._granting.keep(peer)
         for each in found:
             each.joined(connection)
@@ -531,13 +530,10 @@ class Cluster:
     def _leave(self, peer: Peer, connection: Connection) -> None:
         with self._lock:
             readers = self._remote(peer)
-            ended = [self._writers.pop(key) for key in [*self._writers] if key[0] is connection]
         self._granting.left(connection)
         for reader in readers:
             reader.left(connection)
-        for writer in ended:
-            self._worths.drop(writer)
-            writer.end()
+        self._writing.left(connection)
         if self._directory is not None and connection.idle_s < self._idle_s / 2:
             # Nobody ends a connection that was just used, unless something is wrong.
             self._directory.left(peer.name)
@@ -548,7 +544,7 @@ class Cluster:
         said: Any = message.said
         match said:
             case Ask():
-                self._write(peer, connection, said)
+                self._writing.ask(peer, connection, said)
             case Define():
                 self._define(peer, connection, said)
             case Keep():
@@ -560,8 +556,12 @@ class Cluster:
                     self._refuse("unknown_link")
                 else:
                     reader.hear(connection, message)
-            case Begin() | Stored() | Close():
-                self._tell(connection, said)
+            case Begin() | Stored():
+                self._writing.hear(connection, said)
+            case Close():
+                # While its piece is placed, nothing is written yet.
+                if not self._granting.closed(connection, said.link):
+                    self._writing.hear(connection, said)
             case Fetch():
                 self._moving.fetched(peer.name, said)
             case Chunk():
@@ -571,7 +571,7 @@ class Cluster:
                 if not self._moving.hear(peer.name, said.data):
                     self._refuse("move")
             case Worth():
-                self._weigh(connection, said)
+                self._writing.weigh(connection, said)
             case Post():
                 heard = self._topics.get(said.topic)
                 if heard is None:
@@ -581,107 +581,32 @@ class Cluster:
             case _:
                 self._refuse("unexpected")
 
-    def _tell(self, connection: Connection, said: Begin | Stored | Close) -> None:
-        """Pass on what a reader says to the writer of its link."""
-        key = (connection, said.link)
-        with self._lock:
-            writer = self._writers.get(key)
-            if isinstance(said, Close):
-                self._writers.pop(key, None)
-                if self._granting.closed(connection, said.link):
-                    return
-        if writer is None:
-            # A link that has ended on this side; its reader did not know yet.
-            self._refuse("ended_link")
-            return
-        match said:
-            case Begin():
-                writer.begin(said)
-            case Stored():
-                if not writer.stored(said):
-                    self._refuse("stored_unsent")
-            case Close():
-                self._worths.drop(writer)
-                writer.end()
-                connection.drop(said.link)
-
-    def _weigh(self, connection: Connection, said: Worth) -> None:
-        """Note what the tuples of a link are worth to its reader, if that is a node of this participant."""
-        with self._lock:
-            writer = self._writers.get((connection, said.link))
-        if writer is None:
-            self._refuse("ended_link")
-        elif writer.peer.participant != self.name.participant:
-            # What a stranger says its tuples are worth would be at the cost of others.
-            self._refuse("foreign_worth")
-        elif not self._worths.note(writer, writer.output, said, connection.clock.ahead_us or 0):
-            self._refuse("no_graph")
-
     def _linked(self) -> list[Reader]:
         """The links from other nodes."""
         with self._lock:
             return [each for each in self._readers.values() if isinstance(each, Reader)]
 
-    def _write(self, peer: Peer, connection: Connection, ask: Ask) -> None:
-        """Begin to send an output to who asks, if it may have it."""
-        may_read = self._offers.has(ask.output, peer.name) and self._granting.is_for(ask.output, peer.name)
-        if may_read and (moved := self._moved(ask.output)):
-            what = f"{ask.output!r} is at {moved} now"
-            connection.send(Refusal(ask.link, Refused.MOVED, what, moved))
-            return
-        if not may_read or not self._has(ask.output):
-            # Who may not read an output does not learn whether there is one.
-            self._refuse("not_offered")
-            why = f"there is no output {ask.output!r} that is offered to {peer.name}"
-            connection.send(Refusal(ask.link, Refused.NOT_OFFERED, why))
-            return
-        self.begin_writing(peer, connection, ask)
-
     def _define(self, peer: Peer, connection: Connection, said: Define) -> None:
         """Place boxes of a node before it reads an output."""
-        with self._lock:
-            is_taken = (connection, said.link) in self._writers
-        if is_taken:
+        if self._writing.has_link(connection, said.link):
             self._refuse("link_twice")
         else:
             self._granting.define(peer, connection, said)
 
     def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None:
-        """Send an output to who may have it."""
-        key = (connection, ask.link)
-        with self._lock:
-            if peer.connection is not connection:
-                return
-            if sum(each is connection for each, _ in self._writers) >= WRITERS_MOST:
-                connection.send(Refusal(ask.link, Refused.TOO_MANY, f"more than {WRITERS_MOST:,} links"))
-                return
-            if key in self._writers:
-                self._refuse("link_twice")
-                return
-            writer = Writer(self._node, peer.name, ask, connection.send, self._acknowledger, self._threads)
-            self._writers[key] = writer
-        connection.weigh(ask.link, ask.weight)
-        _log.info("%s reads %s", peer.name, ask.output)
-        writer.start()
+        """Send an output to a node that may have it."""
+        self._writing.begin(peer, connection, ask)
 
-    def _has(self, output: str) -> bool:
-        try:
-            return self._node.has_output(output)
-        except EngineError as error:
-            # It has no network, or has stopped: what is asked for may come with the next one.
-            _log.debug("nothing can be read here: %s", error)
-            return False
+    def _may_read(self, output: str, node: NodeName) -> bool:
+        return self._offers.has(output, node) and self._granting.is_for(output, node)
 
     def _is_busy(self, connection: Connection) -> bool:
         """Whether a link needs a connection."""
         with self._lock:
             is_read = any(each.link.node == connection.peer for each in self._readers.values())
-            return is_read or any(each is connection for each, _ in self._writers)
+        return is_read or self._writing.is_busy(connection)
 
     # --- the directory
-
-    def _directory_heard(self, topic: str, sender: NodeName, data: bytes) -> None:
-        self._known.hear(topic, sender, data)
 
     def _poke(self) -> None:
         if self._following is not None:
@@ -689,7 +614,7 @@ class Cluster:
 
     def _moved(self, output: str) -> str:
         """The node to which an output has gone from here, if it has."""
-        if self._directory is None or self._has(output):
+        if self._directory is None or self._writing.has(output):
             return ""
         return self._directory.moved(f"{self.name.participant}/{output}")
 

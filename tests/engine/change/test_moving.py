@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,22 @@ def test_what_cannot_be_moved_is_refused_and_changes_nothing(tmp_path: Path) -> 
         node.push("s", tuples(100))
         node.drain()
         assert node.read("link").num_rows == 100
+
+
+def test_no_other_change_begins_while_nobody_else_may_push(tmp_path: Path) -> None:
+    """It would wait for pushes, and who holds these back for the change: neither would ever end."""
+    began = threading.Event()
+
+    def drawn(present: Network) -> Network:
+        began.set()
+        return present
+
+    with Node(tmp_path / "a", runner=InProcess()) as node:
+        node.deploy(before(summed))
+        other = threading.Thread(target=lambda: node.moves.redraw(drawn, {"other": "done"}))
+        with node.moves.quiet():
+            other.start()
+            assert not began.wait(0.3), "a change is under way that waits for pushes"
+            node.moves.redraw(lambda present: present, {"own": "done"})
+        other.join(60)
+        assert began.is_set()

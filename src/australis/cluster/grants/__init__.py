@@ -20,19 +20,18 @@ from australis.cluster.grants.wallet import SUFFIX, HeldGrant, Wallet
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from australis.cluster.grants.granter import (
-        WATCH_S,
-        WITHDRAWALS,
-        Granter,
-        GuestNode,
-        PieceRefused,
-        PieceStatus,
-    )
+    from australis.cluster.grants.admission import GuestNode
+    from australis.cluster.grants.granter import WATCH_S, WITHDRAWALS, Granter
+    from australis.cluster.grants.placed import PieceRefused, PieceStatus
 else:
     # Grants are read where no node runs.
     __getattr__ = lazy_exports(
         __name__,
-        {"granter": ("WATCH_S", "WITHDRAWALS", "Granter", "GuestNode", "PieceRefused", "PieceStatus")},
+        {
+            "admission": ("GuestNode",),
+            "granter": ("WATCH_S", "WITHDRAWALS", "Granter"),
+            "placed": ("PieceRefused", "PieceStatus"),
+        },
     )
 
 __all__ = [

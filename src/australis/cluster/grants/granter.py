@@ -8,97 +8,33 @@ takes a while, and connections must not wait for it.
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import msgspec
 
-from australis.algebra.network import QUARANTINE, Network
-from australis.algebra.schema import Schema
-from australis.cluster.grants.budget import Budget
+from australis.algebra.network import Network
+from australis.cluster.grants import admission
+from australis.cluster.grants.admission import GuestNode
 from australis.cluster.grants.grant import Grant, Signed, Withdrawal, examined, read_signed
-from australis.cluster.grants.piece import PREFIX, check, name_of, query_of
+from australis.cluster.grants.piece import PREFIX
+from australis.cluster.grants.placed import PieceRefused, PieceStatus, Placed, renewed, status_of
+from australis.cluster.grants.watched import Use, Watched
 from australis.cluster.identity import NodeName, Seals
 from australis.cluster.wire import KEPT_MOST, LETTER_MOST, Define, Keep, Refused
-from australis.engine.calibrate import calibrate, sample
-from australis.engine.observe import QualityReport, Statistics
-from australis.engine.sinks import Kept
+from australis.engine.observe import Statistics
 from australis.engine.threads import Thread, Threads
 from australis.errors import AustralisError, ClusterError, Problem
-from australis.policy.analysis import Hardware, analyse
-from australis.policy.machines import ENCODE, Count, Name, Value, decoded
+from australis.policy.machines import ENCODE, Value, decoded
 
 _log = logging.getLogger(__name__)
-_query = lru_cache(maxsize=1024)(query_of)
 NOTE = "pieces"
 WITHDRAWALS = "withdrawals"
 """Under which topic letters with them come."""
 WATCH_S = 5.0
 """How often pieces are compared with their limits, and with what runs."""
-PIECES_MOST, JOBS_MOST, WITHDRAWALS_MOST = 1000, 2 * KEPT_MOST, 10_000
-_TRIED, _RATE_S = 20_000, 10
-"""The tuples by which the cost of a piece is measured before it runs, and over how many seconds rates are."""
-
-
-class GuestNode(Protocol):
-    """The part of a node that runs pieces."""
-
-    def attach(self, network: Network, /, *, name: str, is_guest: bool, replaces: bool) -> object: ...
-
-    def detach(self, name: str, /) -> None: ...
-
-    def attached(self) -> Mapping[str, Network]: ...
-
-    def failures(self) -> Mapping[str, AustralisError]: ...
-
-    def output_schema(self, name: str, /) -> Schema | None: ...
-
-    def note(self, name: str, /) -> str | None: ...
-
-    def keep(self, name: str, text: str, /) -> None: ...
-
-    def statistics(self) -> Statistics: ...
-
-    def quality(self, window_s: int, /) -> QualityReport: ...
-
-    def kept(self, output: str, /) -> Kept: ...
-
-
-class Placed(Value, frozen=True):
-    """A piece that should run here."""
-
-    holder: Name
-    """The node that reads it."""
-    name: Name
-    """The input into which it reads it."""
-    version: Count
-    output: Name
-    """The output that it reads."""
-    definition: str
-    grant: Signed | None = None
-    """None for a node of the same participant, which needs none."""
-    stopped: str = ""
-    """Why it does not run, until it is defined in another way or by another grant."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Whose it is, and for what."""
-        return self.holder, self.name
-
-    @property
-    def query(self) -> str:
-        """Its name among the queries of this node, and that of its output."""
-        return name_of(self.holder, self.name)
-
-    @property
-    def granted(self) -> Grant | None:
-        """The grant, without its seal."""
-        said = None if self.grant is None else self.grant.said
-        return said if isinstance(said, Grant) else None
+JOBS_MOST, WITHDRAWALS_MOST = 2 * KEPT_MOST, 10_000
 
 
 class _Memory(Value, frozen=True):
@@ -112,74 +48,6 @@ class _Letter(Value, frozen=True):
     """Withdrawals that other nodes of the participant should know."""
 
     withdrawals: tuple[Signed, ...]
-
-
-@dataclass(frozen=True)
-class PieceStatus:
-    """How a piece of another node goes that runs here."""
-
-    name: str
-    """Of the query, and of its output."""
-    holder: str
-    """The node and the input that read it."""
-    output: str
-    definition: str
-    grant: str
-    """The id of the grant; empty if it needs none."""
-    problem: str
-    """Why it is stopped."""
-    rate: float
-    """Tuples that left it per second, lately."""
-    cores: float
-    """The part of a core that it used."""
-    state: int
-    """The bytes of its states, and of what waits for its reader."""
-
-
-class PieceRefused(ClusterError):
-    """A piece that is not run here, and why."""
-
-    def __init__(self, code: Refused, why: str, expected: str = "") -> None:
-        super().__init__(Problem("", why, expected))
-        self.code = code
-
-
-class _Use(NamedTuple):
-    """What a piece has used up to a moment."""
-
-    tuples: int
-    nanoseconds: int
-    state: int
-
-
-class _Watched:
-    """A piece that runs, as far as it was watched."""
-
-    def __init__(self, grant: Grant | None, use: _Use) -> None:
-        limits = None if grant is None else grant.limits
-        self._rate = None if limits is None or limits.rate is None else Budget(limits.rate)
-        self._cores = None if limits is None or limits.cores is None else Budget(limits.cores)
-        self._limits, self._use = limits, use
-        self.rate = self.cores = 0.0
-        self.state = use.state
-
-    def compare(self, use: _Use, seconds: float) -> str:
-        """What is more than the grant admits, if anything."""
-        tuples, cores = use.tuples - self._use.tuples, (use.nanoseconds - self._use.nanoseconds) / 1e9
-        self.rate, self.cores, self.state, self._use = tuples / seconds, cores / seconds, use.state, use
-        for budget, amount in ((self._rate, tuples), (self._cores, cores)):
-            if budget is not None:
-                budget.use(amount, seconds)
-        limits = self._limits
-        if limits is None:
-            return ""
-        if self._rate is not None and self._rate.is_overdrawn:
-            return f"{self.rate:,.0f} tuples/s left it, and its grant admits {limits.rate:,.0f}"
-        if self._cores is not None and self._cores.is_overdrawn:
-            return f"it used {self.cores:.3g} of a core, and its grant admits {limits.cores:.3g}"
-        if limits.state is not None and self.state > limits.state:
-            return f"its state and what waits are {self.state:,} bytes, and its grant admits {limits.state:,}"
-        return ""
 
 
 class Granter:
@@ -204,7 +72,7 @@ class Granter:
         self._is_ended = False
         self._placed: dict[tuple[str, str], Placed] = {}
         self._withdrawals: dict[tuple[str, str], Signed] = {}
-        self._watched: dict[tuple[str, str], _Watched] = {}
+        self._watched: dict[tuple[str, str], Watched] = {}
         self._watched_ns: int | None = None
         """When pieces were compared with their limits last."""
         self._remember()
@@ -286,7 +154,7 @@ class Granter:
         """How all pieces go."""
         with self._changed:
             found = sorted(self._placed.items())
-            return [self._status(each, self._watched.get(key)) for key, each in found]
+            return [status_of(each, self._watched.get(key)) for key, each in found]
 
     def close(self) -> None:
         """Do nothing more; pieces that run stay in the root."""
@@ -349,16 +217,17 @@ class Granter:
         known = self._placed.get(key)
         wanted = Placed(*key, said.version, said.output, definition, grant)
         if known is not None:
-            wanted = _renewed(known, wanted)
+            wanted = renewed(known, wanted)
         if wanted.stopped:
             raise PieceRefused(Refused.LIMIT, f"it was stopped: {wanted.stopped}")
-        query = self._checked(wanted)
-        self._check_offered(wanted, query)
-        self._check_room(wanted)
+        query = admission.checked_query(self._node, wanted, self.is_piece)
+        admission.check_offered(wanted, query)
+        others = [each for each in self._placed.values() if each.key != key]
+        admission.check_room(wanted, others)
         if wanted != known:
-            self._check_output(known, query)
+            admission.check_output(self._node, known, query)
             if known is None or wanted.definition != known.definition:
-                self._check_cost(wanted, query)
+                admission.check_cost(self._node, wanted, query)
             self._put(wanted)
         try:
             self._run(wanted, query)
@@ -393,61 +262,6 @@ class Granter:
             what = f"the grant was withdrawn at {withdrawn.said.withdrawn_at:%Y-%m-%d %H:%M} UTC"
             raise ClusterError(Problem(str(self._name), what, "a new one"))
 
-    def _checked(self, wanted: Placed) -> Network:
-        """The query that a piece is, if its boxes make sense behind the output."""
-        is_own = not self.is_piece(wanted.output) and wanted.output != QUARANTINE
-        stream = self._node.output_schema(wanted.output) if is_own else None
-        if stream is None:
-            what = f"there is no output {wanted.output!r}"
-            raise PieceRefused(Refused.NOT_OFFERED, what)
-        try:
-            return _query(wanted.definition, wanted.query, wanted.output, stream)
-        except ClusterError as error:
-            raise PieceRefused(Refused.PIECE, str(error)) from error
-
-    def _check_offered(self, wanted: Placed, query: Network) -> None:
-        try:
-            check(query, wanted.definition, wanted.granted)
-        except ClusterError as error:
-            raise PieceRefused(Refused.PIECE, str(error)) from error
-
-    def _check_room(self, wanted: Placed) -> None:
-        others = [each for key, each in self._placed.items() if key != wanted.key]
-        if len(others) >= PIECES_MOST or sum(each.holder == wanted.holder for each in others) >= KEPT_MOST:
-            raise PieceRefused(Refused.TOO_MANY, "too many pieces run here")
-        grant = wanted.granted
-        if grant is None:
-            return
-        count = sum(each.granted is not None and each.granted.id == grant.id for each in others)
-        if count >= grant.limits.pieces:
-            what = f"{count} pieces of the grant run here, and it admits {grant.limits.pieces}"
-            raise PieceRefused(Refused.LIMIT, what)
-
-    def _check_output(self, known: Placed | None, query: Network) -> None:
-        """Refuse a piece whose tuples would be others than those that wait for its reader."""
-        before = None if known is None else self._node.output_schema(known.query)
-        if before is not None and before != query.output_schema("out"):
-            what = f"made ({before}) before, and would make ({query.output_schema('out')})"
-            raise PieceRefused(Refused.PIECE, what, "an input of another name")
-
-    def _check_cost(self, wanted: Placed, query: Network) -> None:
-        """Refuse a piece that would cost more than its grant admits, by what is measured of its boxes."""
-        grant = wanted.granted
-        rate = self._node.quality(_RATE_S).outputs[wanted.output].tuples / _RATE_S
-        if grant is None or grant.limits.cores is None or not rate:
-            return
-        try:
-            drawn = sample(query, {}, {wanted.output: rate}, _TRIED)
-            # The time of this thread: the node's trains run beside it.
-            costs = calibrate(query, drawn, clock=time.thread_time_ns).costs
-        except AustralisError as error:
-            raise PieceRefused(Refused.PIECE, str(error)) from error
-        loads = analyse(query, {wanted.output: rate}, costs, Hardware(1.0)).boxes.values()
-        cores = sum(each.cores for each in loads)
-        if cores > grant.limits.cores:
-            what = f"it would use {cores:.3g} of a core at {rate:,.0f} tuples/s"
-            raise PieceRefused(Refused.LIMIT, f"{what}, and its grant admits {grant.limits.cores:.3g}")
-
     # --- what runs
 
     def _run(self, wanted: Placed, query: Network) -> None:
@@ -458,7 +272,7 @@ class Granter:
         self._node.attach(query, name=wanted.query, is_guest=True, replaces=running is not None)
         if running is None:
             with self._changed:
-                self._watched[wanted.key] = _Watched(wanted.granted, _Use(0, 0, 0))
+                self._watched[wanted.key] = Watched(wanted.granted, Use(0, 0, 0))
         _log.info("%s has boxes behind %s: %s", wanted.holder, wanted.output, wanted.query)
         self._tell()
 
@@ -471,7 +285,7 @@ class Granter:
                 self._end(name)
         for each in wanted.values():
             try:
-                self._run(each, self._checked(each))
+                self._run(each, admission.checked_query(self._node, each, self.is_piece))
             except PieceRefused as error:
                 # Its output is gone, or is another one; its reader hears of that when it asks again.
                 _log.info("%s does not run: %s", each.query, error)
@@ -506,7 +320,7 @@ class Granter:
             watched = self._watched.get(key)
             if watched is None:
                 with self._changed:
-                    self._watched[key] = _Watched(each.granted, use)
+                    self._watched[key] = Watched(each.granted, use)
                 continue
             why = watched.compare(use, seconds or self._watch_s)
             if each.query in failures:
@@ -514,10 +328,10 @@ class Granter:
             if why:
                 self._stop(each, why)
 
-    def _use(self, query: str, statistics: Statistics) -> _Use:
+    def _use(self, query: str, statistics: Statistics) -> Use:
         boxes = [each for name, each in statistics.boxes.items() if name.startswith(f"{query}.")]
         state = sum(each.state_bytes for each in boxes) + self._node.kept(query).bytes
-        return _Use(statistics.outputs[query].tuples, sum(each.nanoseconds for each in boxes), state)
+        return Use(statistics.outputs[query].tuples, sum(each.nanoseconds for each in boxes), state)
 
     def _stop(self, piece: Placed, why: str) -> None:
         """Run a piece no more until its holder wants another one in its place."""
@@ -586,26 +400,6 @@ class Granter:
             return
         self._placed = {each.key: each for each in found.placed}
         self._withdrawals = {(each.said.granter, each.said.id): each for each in found.withdrawals}
-
-    @staticmethod
-    def _status(piece: Placed, watched: _Watched | None) -> PieceStatus:
-        grant = piece.granted
-        figures = (0.0, 0.0, 0) if watched is None else (watched.rate, watched.cores, watched.state)
-        holder, name = f"{piece.holder}/{piece.name}", "" if grant is None else grant.id
-        return PieceStatus(piece.query, holder, piece.output, piece.definition, name, piece.stopped, *figures)
-
-
-def _renewed(known: Placed, wanted: Placed) -> Placed:
-    """A piece that is defined again: the same one whatever its version, another one only if it is later."""
-    version = max(known.version, wanted.version)
-    is_same = (known.definition, known.output) == (wanted.definition, wanted.output)
-    if not is_same and wanted.version <= known.version:
-        raise PieceRefused(Refused.PIECE, f"a later version of it is known than {wanted.version}")
-    serial = [0 if each.granted is None else each.granted.serial for each in (known, wanted)]
-    if is_same and known.grant == wanted.grant:
-        return msgspec.structs.replace(known, version=version)
-    stopped = known.stopped if is_same and serial[1] <= serial[0] else ""
-    return msgspec.structs.replace(wanted, version=version, stopped=stopped)
 
 
 def _text(data: bytes) -> str:

@@ -222,9 +222,9 @@ class Moves:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Let nobody else push, or draw another network, meanwhile."""
-        # A switch takes the turn of pushes last, so whoever will switch with that turn must be alone first.
-        with self._switch.alone(), self._running.ingest.turn:
+        """Let nobody else push or change the network meanwhile."""
+        # A change takes both turns, in this order.
+        with self._switch.turn, self._running.ingest.turn:
             yield
 
     def rests(self, limit_s: float) -> bool:

@@ -71,16 +71,11 @@ class Switch:
     ) -> None:
         self._running, self._prepare_runner, self.record = running, prepare, record
         self._ledger, self._loop, self._state = running.ledger, running.loop, running.state
-        self._turn = threads.lock()
+        self.turn = threads.lock()
+        """Whoever has it changes the network, or lets nobody else do so."""
         self._is_cancelled = False
         self.stage = ""
         """What a switch that is under way is doing; empty if none is."""
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let no other thread switch meanwhile."""
-        with self._turn:
-            yield
 
     def cancel(self) -> None:
         """Give up a switch that is under way, unless it has come to its last step."""
@@ -105,7 +100,7 @@ class Switch:
 
         `arrivals` are logged before the first train of the new plan. A `passage` carries states.
         """
-        with self._turn, self._staged(), self._ledger.writing():
+        with self.turn, self._staged(), self._ledger.writing():
             self._ledger.settle()
             record = redraw(self.record)
             cuts = Cut.of(self.record), Cut.of(record)

@@ -7,7 +7,7 @@ output segments, all to new files. Nothing is visible before the driver commits 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.network import QUARANTINE, Ref
-from australis.algebra.schema import TS, Schema
+from australis.algebra.network import QUARANTINE
+from australis.algebra.schema import TS
 from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point
 from australis.engine.store import (
@@ -27,7 +27,6 @@ from australis.engine.store import (
     Segment,
     encode_segment,
     merged,
-    read_segment,
 )
 from australis.engine.tables import lookups, renew
 from australis.engine.worker.call_limits import interrupt_after
@@ -52,6 +51,8 @@ from australis.engine.worker.latest import Latest
 from australis.engine.worker.plan_files import PlanFile
 from australis.engine.worker.shedding import let_in
 from australis.engine.worker.sifting import Piece, Sieve
+from australis.engine.worker.slicing import mark_runs, marks_between, tuples_between
+from australis.engine.worker.stored_tables import StoredTables
 from australis.engine.worker.time_counts import time_counts
 from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import (
@@ -65,7 +66,6 @@ from australis.engine.worker.waybill import (
 from australis.errors import KernelError
 from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
-from australis.kernels.marks import Marks
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.progress import StreamMarks
 from australis.plan.spread import SpreadKind
@@ -134,9 +134,6 @@ class _Done:
     shed: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
     """The tuples of each input that do not fit it."""
-    loads: dict[tuple[str, int], PipelineState] = field(default_factory=dict)
-    """What versions of stored tables, by the number that they begin with, become in states: all partitions
-    have the same."""
 
     def add(self, passage: Passage, time_slice: TimeSlice) -> None:
         for name, table in passage.outputs.items():
@@ -233,10 +230,13 @@ class Task:
         done, states = _Done(), {}
         found = self._partitions(done) if given is None else {self._share.partitions[0]: given}
         crash_point("task.read")
+        # Each task loads the stored tables, and one of them reports the rows that do not fit.
+        report = done.add if self._part == 0 else None
+        tables = StoredTables(self._root, self._waybill, self._pipeline, report)
         for partition, tuples in found.items():
             done.take(tuples)
-            before = self._state(partition, done)
-            states[partition] = (before, self._advance(before, tuples, done))
+            before = self._state(partition, tables)
+            states[partition] = (before, self._advance(before, tuples, tables, done))
         return done, states
 
     # --- input
@@ -288,10 +288,10 @@ class Task:
 
     # --- processing
 
-    def _state(self, partition: int, done: _Done) -> PipelineState:
+    def _state(self, partition: int, tables: StoredTables) -> PipelineState:
         start = self._pipeline.start()
         if self._waybill.unloaded:
-            start = self._load_tables(start, done)
+            start = tables.load_first(start)
         return {box: self._kept(box, partition, start[box]) for box in self._pipeline.kernels}
 
     def _kept(self, box: str, partition: int, start: State) -> State:
@@ -305,48 +305,18 @@ class Task:
     def _files(self, box: str, partition: int) -> tuple[str, ...]:
         return self._waybill.states.get(f"{box}/{partition}", ())
 
-    def _load_tables(self, state: PipelineState, done: _Done) -> PipelineState:
-        """Load the first versions of the stored tables into the state before the first train."""
-        for name, segments in self._waybill.tables.items():
-            logged = [each.lo + 1 for each in self._waybill.time_slices if each.load == name]
-            base = min(logged or (segment.base for segment in segments), default=0)
-            state = self._renew_table(state, name, base, done)
-        return state
-
-    def _renew_table(self, state: PipelineState, name: str, base: int, done: _Done) -> PipelineState:
-        """Load the version of a stored table whose rows begin with a number; one that is asked has none."""
-        if name in self._waybill.asked:
-            return state
-        if (name, base) not in done.loads:
-            done.loads[name, base] = self._loaded_tables(name, base, done)
-        return {**state, **{box: {**state[box], **each} for box, each in done.loads[name, base].items()}}
-
-    def _loaded_tables(self, name: str, base: int, done: _Done) -> PipelineState:
-        """What a version of a stored table becomes in the states of the boxes that read it."""
-        columns = list(self._superbox.network.inputs[name].schema.names)
-        found = [each for each in self._waybill.tables.get(name, ()) if each.base == base]
-        tables = [read_segment(self._root, each, columns, each.base, each.end) for each in found]
-        rows = tables[0] if tables else _no_rows(self._superbox.network.inputs[name].schema)
-        passage = self._pipeline.load(self._pipeline.start(), name, rows.rename_columns({SEQ: CAUSE}))
-        if self._part == 0:
-            # Each task loads it, and one of them reports the rows that do not fit.
-            done.add(passage, TimeSlice(base, base + rows.num_rows, 0, base))
-        kernels = {box: self._pipeline.kernels[box] for box, _ in self._superbox.network.consumers[Ref(name)]}
-        return {
-            box: {table: passage.state[box][table] for table in kernel.shared_tables}
-            for box, kernel in kernels.items()
-        }
-
-    def _advance(self, state: PipelineState, streams: Mapping[str, pa.Table], done: _Done) -> PipelineState:
-        runs = _runs(self._waybill)
+    def _advance(
+        self, state: PipelineState, streams: Mapping[str, pa.Table], tables: StoredTables, done: _Done
+    ) -> PipelineState:
+        runs = mark_runs(self._waybill)
         for time_slice in self._waybill.time_slices:
             if time_slice.load:
-                state = self._renew_table(state, time_slice.load, time_slice.lo + 1, done)
+                state = tables.renew(state, time_slice.load, time_slice.lo + 1)
             rest: TimeSlice | None = time_slice
             while rest is not None:
                 quiet, rest = self._quiet(state, rest)
-                arrivals = {name: _between(table, quiet) for name, table in streams.items()}
-                marks = {name: _marks_between(found, quiet) for name, found in runs.items()}
+                arrivals = {name: tuples_between(table, quiet) for name, table in streams.items()}
+                marks = {name: marks_between(found, quiet) for name, found in runs.items()}
                 for passage in self._passages(state, arrivals, quiet, marks):
                     done.add(passage, quiet)
                     state = passage.state
@@ -455,40 +425,6 @@ class Task:
         paths = {f"{self._superbox.network.name}.{name}": name for name in self._superbox.admits}
         counted = table["path"].value_counts().to_pylist()
         return {paths[each["values"]]: each["counts"] for each in counted if each["values"] in paths}
-
-
-def _no_rows(schema: Schema) -> pa.Table:
-    return schema.arrow_with_ts.append(pa.field(SEQ, pa.int64())).empty_table()
-
-
-def _between(table: pa.Table, time_slice: TimeSlice) -> pa.Table:
-    if table.num_rows == 0:
-        return table
-    start, stop = np.searchsorted(table[CAUSE].to_numpy(), [time_slice.lo, time_slice.hi])
-    return table.slice(start, stop - start)
-
-
-Runs = Mapping[str, Mapping[str, Sequence[tuple[int, int, Marks]]]]
-"""The marks of each input by attribute, from one number up to another."""
-
-
-def _runs(waybill: Waybill) -> Runs:
-    return {
-        name: {on: [(run.lo, run.hi, run.marks()) for run in runs] for on, runs in marks.items()}
-        for name, marks in waybill.marks.items()
-    }
-
-
-def _marks_between(
-    found: Mapping[str, Sequence[tuple[int, int, Marks]]], time_slice: TimeSlice
-) -> dict[str, Marks]:
-    """The marks of a time slice, which never reaches beyond an end of the streams."""
-    return {
-        on: marks.between(time_slice.lo, time_slice.hi)
-        for on, runs in found.items()
-        for lo, hi, marks in runs
-        if lo <= time_slice.lo < hi
-    }
 
 
 def _numbered(table: pa.Table, time_slice: TimeSlice) -> pa.Table:

@@ -61,7 +61,7 @@ class LinkIn(BaseModel):
 
 
 class StreamWorth(BaseModel):
-    """What a stream is worth to the outputs behind it."""
+    """What a stream is worth to the outputs that it leads to."""
 
     delay: list[tuple[float, float]]
     """Its utility by how late it is, in seconds."""
@@ -194,7 +194,7 @@ def _link_out(found: WriterStatus) -> LinkOut:
 def move(host: TheHost, caller: Owner, given: MoveRequest, request: Request, wait: Wait = True) -> Any:
     """Let boxes run at another node of the same participant, with their states.
 
-    Said again, it tells how the move went.
+    Repeat the call to learn how the move went.
     """
     neighbours = host.neighbours.cluster
     operation = host.operations.start(
