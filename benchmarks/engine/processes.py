@@ -17,6 +17,12 @@ def cpu_seconds(process: int | None = None) -> float:
     return sum(stats[pid][1] for pid in _family(stats, process) if pid in stats) / TICKS
 
 
+def cpu_by_process() -> dict[int, float]:
+    """CPU seconds of this process and of each of its descendants."""
+    stats = dict(_stats())
+    return {pid: stats[pid][1] / TICKS for pid in _family(stats) if pid in stats}
+
+
 def resident_bytes() -> int:
     """The memory of this process and its descendants; what they share counts for each."""
     stats = dict(_stats())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,6 +22,8 @@ from tests.engine.in_process import InProcess
 from australis import Node
 from australis.algebra.network import QUARANTINE, Network
 from australis.algebra.schema import TS
+from australis.engine.change import deployment
+from australis.engine.ledger import Record
 from australis.engine.runner import Runner
 from australis.engine.settings import Way
 from australis.engine.store.segments import SEQ
@@ -153,6 +156,13 @@ def several_tasks(rows_per_task: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def older_roots() -> Iterator[None]:
+    """Nodes that make roots in which boxes of two streams are not spread."""
+    with patch.object(deployment, "Record", partial(Record, spreads_joins=False)):
+        yield
+
+
 def opened(
     root: str,
     setting: Setting,
@@ -228,6 +238,8 @@ class Journey:
     held: bool = False
     """Whether the nodes hold back their trains until everything is pushed, so that there are few trains."""
     runner: str | Runner | SparkSession = IN_PROCESS
+    older: bool = False
+    """Whether the root is made as it was before boxes of two streams were spread."""
 
     def check(self) -> None:
         """The nodes do what the reference does."""
@@ -251,7 +263,8 @@ class Journey:
 
     def _run(self, root: str) -> Seen:
         restarts = {each.before: each for each in self.restarts}
-        node = self._opened(root, self.setting)
+        with older_roots() if self.older else nullcontext():
+            node = self._opened(root, self.setting)
         try:
             for number, event in enumerate(self.events):
                 if number in restarts:

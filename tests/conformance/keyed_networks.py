@@ -1,6 +1,7 @@
 """Random networks whose order-sensitive boxes all group by one attribute: a node spreads them by it.
 
-Among them are joins with a stored table, with and without an order on the stream.
+Among them are joins with a stored table, with and without an order on the stream, and boxes of two streams
+that equate the attribute.
 """
 
 from __future__ import annotations
@@ -15,24 +16,28 @@ from tests.conformance.random_networks import (
     Made,
     add_box,
     make_aggregate,
+    make_asof,
     make_bsort,
     make_filter,
+    make_join,
     make_map,
+    make_resample,
     make_union,
     one_of,
     order,
     random_progress,
 )
 
-from australis.algebra.boxes import Aggregate, BSort, Join
+from australis.algebra.boxes import Aggregate, AsOf, BSort, Join, Resample
 from australis.algebra.network import Input, Network, Output, Ref
 from australis.algebra.order import Order
-from australis.algebra.schema import parse_schema
+from australis.algebra.schema import Schema, parse_schema
 
 KEY = "g"
 TABLE = "stored"
 KEYS = (*"abcdefghijkl", "", None)
 ORDERED = (make_aggregate, make_bsort)
+MEETING = (make_join, make_join, make_asof, make_resample)
 STATELESS = (make_filter, make_map, make_union)
 
 
@@ -48,7 +53,7 @@ def keyed_network(random: Random, boxes_most: int = 5) -> Network:
         draft.inputs[TABLE] = Input(parse_schema("name string, w long"), table=True)
         kinds = (*STATELESS, make_lookup, make_lookup, make_lookup)
     for number in range(random.randint(1, boxes_most)):
-        add_box(draft, f"box{number}", (make_keyed, random.choice(kinds)))
+        add_box(draft, f"box{number}", (make_keyed, make_meeting, random.choice(kinds)))
     add_box(draft, "last", (make_keyed,))
     outputs = {f"out{number}": Output(ref) for number, ref in enumerate(draft.streams)}
     return Network("keyed", draft.inputs, draft.boxes, outputs)
@@ -61,9 +66,36 @@ def make_keyed(draft: Draft) -> Made:
         return None
     box, (source,) = made
     assert isinstance(box, Aggregate | BSort)
-    if KEY not in draft.streams[source]:
+    keys = _keys(draft.streams[source])
+    if not keys:
         return None
-    return replace(box, order=_by_key(box.order)), [source]
+    return replace(box, order=_by_key(box.order, draft.random.choice(keys))), [source]
+
+
+def make_meeting(draft: Draft) -> Made:
+    """A box of two streams that equates their keys; what has no groups goes by progress."""
+    random, made = draft.random, draft.random.choice(MEETING)(draft)
+    if made is None:
+        return None
+    box, sources = made
+    assert isinstance(box, Join | AsOf | Resample)
+    names = [_keys(draft.streams[source]) for source in sources]
+    if not all(names):
+        return None
+    keys = [random.choice(each) for each in names]
+    assert box.left is not None
+    assert box.right is not None
+    pairs = zip((box.left, box.right), keys, strict=True)
+    left, right = (
+        found if random.random() < (0.5 if found.by_progress else 0.1) else _by_key(found, key)
+        for found, key in pairs
+    )
+    if not isinstance(box, Join) or random.random() < 0.7:
+        # What the right side has passed for a tuple must be known.
+        right = replace(right, group_by=(keys[1],))
+    equal = f"left.{keys[0]} = right.{keys[1]}"
+    predicate = f"{equal} and {box.predicate}" if box.predicate and random.random() < 0.5 else equal
+    return replace(box, left=left, right=right, predicate=predicate), sources
 
 
 def make_lookup(draft: Draft) -> Made:
@@ -74,7 +106,7 @@ def make_lookup(draft: Draft) -> Made:
     found = order(random, schema, marked=draft.marked(stream)) if random.random() < 0.5 else None
     if text is None or (found is not None and KEY not in schema):
         return None
-    own = None if found is None else _by_key(found)
+    own = None if found is None else _by_key(found, KEY)
     if random.random() < 0.5:
         how = random.choice(("inner", "left", "semi", "anti"))
         return Join(f"left.{text} = right.name", None, own, None, how, "right"), [stream, Ref(TABLE)]
@@ -82,8 +114,13 @@ def make_lookup(draft: Draft) -> Made:
     return Join(f"right.{text} = left.name", None, None, own, how, "left"), [Ref(TABLE), stream]
 
 
-def _by_key(found: Order) -> Order:
-    return replace(found, group_by=(KEY, *(name for name in found.group_by if name != KEY)))
+def _by_key(found: Order, key: str) -> Order:
+    return replace(found, group_by=(key, *(name for name in found.group_by if name != key)))
+
+
+def _keys(schema: Schema) -> list[str]:
+    """The attributes that may have the key: joins call them by their side."""
+    return [f.name for f in schema if f.name.rpartition("_")[2] == KEY and f.type.name == "string"]
 
 
 def rows_of_table(random: Random) -> list[dict[str, Any]]:

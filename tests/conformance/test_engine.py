@@ -75,7 +75,8 @@ def keyed_journey(random: Random) -> Journey:
     stored = rows_of_table(random) if TABLE in network.inputs else []
     events = many_keys(random, recut(random, random_events(random, network, 40)))
     setting = random_setting(random)
-    return Journey(network, stored, events, setting, random_restarts(random, setting, len(events)))
+    restarts = random_restarts(random, setting, len(events))
+    return Journey(network, stored, events, setting, restarts, older=random.random() < 0.3)
 
 
 @given(RANDOM)

@@ -27,6 +27,7 @@ from australis.algebra.boxes import AsOf, Box, BSort, Join, Resample
 from australis.algebra.order import Order
 from australis.algebra.schema import TS
 from australis.kernels.make import kernel_for
+from australis.kernels.pairing import keys
 from australis.kernels.state import pack, unpack
 from australis.reference.boxes.join import JoinMachine
 from australis.reference.machines import machine_of
@@ -210,8 +211,15 @@ def sorted_by(order: Order, tuples: list[Tuple], kind: str) -> list[Tuple]:
     return [Tuple(row, row.pop(TS)) for row in rows]
 
 
+@pytest.mark.parametrize("keys_per_tuple", [0, keys.INDEX_FROM])
 @given(st.data())
-def test_join_with_a_table(data: st.DataObject) -> None:
+def test_join_with_a_table(keys_per_tuple: int, data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(keys, "INDEX_FROM", keys_per_tuple)
+        joins_with_a_table(data)
+
+
+def joins_with_a_table(data: st.DataObject) -> None:
     kind, table_port = data.draw(ORDER_TYPE), data.draw(st.integers(0, 1))
     order = Order("at", data.draw(SLACK), data.draw(GROUPS))
     left, right = (order, None) if table_port == 1 else (None, order)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from tests.kernels.running import Run
 
 from australis.algebra.boxes import Join
 from australis.algebra.order import Order
 from australis.algebra.quarantine_text import order_reason
+from australis.kernels.arrays import GroupCodes
+from australis.kernels.boxes.two_inputs.table_join import INDEX
 from australis.kernels.pairing import keys, pairs
 
 LEFT, RIGHT = "t long, k string, x int", "t long, k string, y int"
@@ -209,6 +213,37 @@ class TestTable:
         run.push(0, ("a", 3))
         assert run.push(1, (1, "a", 7)) == [("a", 3, 1, "a", 7)]
         assert run.ts == [2]
+
+    def test_a_small_batch_looks_at_few_keys_of_a_large_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        run, seen = Run(self.BOX, LEFT, self.TABLE), []
+        run.push(1, *((f"k{number}", number) for number in range(1_000)))
+        encode = keys.encode
+
+        def watched(known: pa.Table, count: int, batch: pa.Table) -> GroupCodes:
+            seen.append(known.num_rows)
+            return encode(known, count, batch)
+
+        monkeypatch.setattr(keys, "encode", watched)
+        assert run.push(0, (1, "k7", 1), (1, None, 2), (1, "x", 3), (1, "k999", 4), (1, "k7", 5)) == [
+            (1, "k7", 1, "k7", 7),
+            (1, "k999", 4, "k999", 999),
+            (1, "k7", 5, "k7", 7),
+        ]
+        assert seen == [2]
+
+    def test_keys_of_one_hash_are_told_apart(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(keys, "spark_hash", lambda columns: np.zeros(len(columns[0]), np.int32))
+        run = Run(self.BOX, LEFT, self.TABLE)
+        run.push(1, *((f"k{number}", number) for number in range(100)))
+        assert [row[-1] for row in run.push(0, (1, "k7", 1), (1, "x", 2), (1, "k42", 3))] == [7, 42]
+
+    def test_a_state_without_an_index_gets_one(self) -> None:
+        run = Run(self.BOX, LEFT, self.TABLE)
+        run.push(1, ("a", 3), ("b", 4))
+        older = {name: table for name, table in run.state.items() if name != INDEX}
+        assert run.kernel.completed(older) == run.state
+        own = {name: table for name, table in older.items() if name not in run.kernel.shared_tables}
+        assert run.kernel.completed(own) == own
 
     def test_an_empty_table_has_no_partners(self) -> None:
         run = Run(self.BOX, LEFT, self.TABLE)

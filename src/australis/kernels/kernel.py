@@ -139,6 +139,10 @@ class Kernel(ABC):
         """End the streams: release every buffer and close every window, in order; then start again."""
         return Step(self.start(), self.nothing())
 
+    def completed(self, state: State) -> State:
+        """A state from a file, which an older version may have written, with all that this one keeps."""
+        return state
+
     def unloaded(self, state: State) -> State:
         """The state without the rows of a stored table."""
         return state

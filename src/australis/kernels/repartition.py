@@ -34,7 +34,8 @@ def repartition(kernel: Kernel, states: Sequence[State], keys: PortKeys, count: 
     groups emit together: at a timeout, or at the end.
 
     A box that keeps one state for all its tuples must stay in one partition: WSort, Tumble and Drop, any box
-    without groups, and Resample, which drops a left tuple when all known groups have passed it.
+    without groups, and Resample without a predicate, which drops a left tuple when all known groups have
+    passed it.
     """
     if len(states) == count == 1:
         return tuple(states)

@@ -26,12 +26,13 @@ def plan(
     before: Plan | None = None,
     *,
     spreads_tables: bool = True,
+    spreads_joins: bool = True,
 ) -> Plan:
     """Cut a network into superboxes; the boxes of a query are those whose ids begin with its name.
 
     The rest of the network is cut as if there were no queries, so that queries can be added and removed.
     Superboxes that are the same in the plan `before` are taken over as they are. Older plans did not spread
-    what is connected with a join of a stored table.
+    what is connected with a join of a stored table, or of two streams.
 
     >>> from australis.algebra.builder import NetworkBuilder
     >>> net = NetworkBuilder("n")
@@ -41,7 +42,8 @@ def plan(
     >>> list(plan(net.build(), Discipline.BOX).superboxes)
     ['some', 'more']
     """
-    return _Planner(network, discipline, tuple(queries), before, spreads_tables=spreads_tables).plan()
+    spreads = {"spreads_tables": spreads_tables, "spreads_joins": spreads_joins}
+    return _Planner(network, discipline, tuple(queries), before, **spreads).plan()
 
 
 class _Planner:
@@ -53,9 +55,10 @@ class _Planner:
         before: Plan | None,
         *,
         spreads_tables: bool,
+        spreads_joins: bool,
     ) -> None:
         self._network, self._discipline, self._queries = network, discipline, queries
-        self._spreads_tables = spreads_tables
+        self._spreads_tables, self._spreads_joins = spreads_tables, spreads_joins
         is_like = before is not None and (before.network.name, before.network.timezone) == (
             network.name,
             network.timezone,
@@ -196,7 +199,7 @@ class _Planner:
         reads_table = any(self._network.boxes[box_id].box.table_side is not None for box_id in boxes)
         if reads_table and not self._spreads_tables:
             return Spread(SpreadKind.ONE)
-        return spread_of(self._network, boxes)
+        return spread_of(self._network, boxes, spreads_joins=self._spreads_joins)
 
     def _input(self, ref: Ref) -> Input:
         """A stream as an input of a superbox; its marks are made elsewhere, and come with each train."""

@@ -133,6 +133,10 @@ class Box(ABC):
         emits for the rest. Empty if that does not hold, or if it keeps no state.
         """
 
+    def equated(self, *schemas: Schema) -> Sequence[tuple[str, str]]:
+        """The attributes of two streams that must be equal for tuples of both to meet, pair by pair."""
+        return ()
+
     @property
     def orders(self) -> Mapping[int, Order]:
         """The order that it expects at an input port, for those that have one."""
@@ -300,6 +304,9 @@ class Composed(Box):
 
     def partition_keys(self, port: int) -> Sequence[str]:
         return self.core.partition_keys(port)
+
+    def equated(self, *schemas: Schema) -> Sequence[tuple[str, str]]:
+        return self.core.equated(*schemas)
 
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
         return self.core.expressions(*schemas)

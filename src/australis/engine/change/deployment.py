@@ -33,7 +33,12 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
     _check_same(before.network, network)
     first = before.begun or (begun(network, with_past(network)) if settings.optimise else None)
     record = replace(
-        before, discipline=discipline, partitions=settings.partitions, begun=first, spreads_tables=True
+        before,
+        discipline=discipline,
+        partitions=settings.partitions,
+        begun=first,
+        spreads_tables=True,
+        spreads_joins=True,
     )
     ledger.load_plan(before.plan)
     if _division(before) != _division(record):
@@ -43,7 +48,7 @@ def deploy(ledger: Ledger, network: Network, settings: NodeSettings) -> Record:
 
 def _division(record: Record) -> tuple[object, ...]:
     """What decides how states are divided, apart from the network."""
-    return record.discipline, record.partitions, record.spreads_tables
+    return record.discipline, record.partitions, record.spreads_tables, record.spreads_joins
 
 
 def check_deployable(catalog: Catalog, network: Network, settings: NodeSettings) -> None:

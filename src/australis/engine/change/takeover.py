@@ -325,8 +325,8 @@ def unread_of(queues: Queues, arc: str, output: str) -> list[Segment]:
 
 def keys_of(superbox: Superbox, box: str) -> tuple[tuple[str, ...], ...]:
     """The attributes of its sources by which the state of a box is divided."""
-    node, own = superbox.network.boxes[box], superbox.spread.groups.get(box, ())
-    return tuple(() if port == node.box.table_side else own for port in range(len(node.sources)))
+    ports = len(superbox.network.boxes[box].sources)
+    return superbox.spread.groups.get(box, ((),) * ports)
 
 
 def kernel_of(superbox: Superbox, box: str) -> Kernel:

@@ -56,6 +56,8 @@ class Record:
     """The equivalent network that runs in place of the deployed one."""
     spreads_tables: bool = True
     """Whether what is connected with joins of stored tables is spread; in older roots it is not."""
+    spreads_joins: bool = True
+    """Whether what is connected with boxes of two streams is spread; in older roots it is not."""
     splits: tuple[BoxSplit, ...] = ()
     """Boxes that run as several copies, in the order in which they were split."""
     guests: frozenset[str] = frozenset()
@@ -97,7 +99,8 @@ class Record:
     def plan(self) -> Plan:
         """How the whole network is cut into superboxes."""
         before = self.before and self.before.plan
-        return plan(self.whole, self.discipline, self.queries, before, spreads_tables=self.spreads_tables)
+        spreads = {"spreads_tables": self.spreads_tables, "spreads_joins": self.spreads_joins}
+        return plan(self.whole, self.discipline, self.queries, before, **spreads)
 
     def attached(
         self, name: str, query: Network, *, is_guest: bool = False, replaces: bool = False
@@ -137,6 +140,7 @@ class Record:
             "discipline": self.discipline,
             "partitions": self.partitions,
             "spreads_tables": self.spreads_tables,
+            "spreads_joins": self.spreads_joins,
             "queries": {name: to_json(query) for name, query in self.queries.items()},
             "splits": [asdict(each) for each in self.splits],
             "guests": sorted(self.guests),
@@ -167,6 +171,7 @@ class Record:
             begun,
             improved,
             known.get("spreads_tables", False),
+            known.get("spreads_joins", False),
             tuple(BoxSplit(**each) for each in known.get("splits", ())),
             frozenset(known.get("guests", ())),
         )

@@ -79,7 +79,7 @@ def read_states(
 ) -> State:
     """Read the state that some files have together; `read` may know layers already."""
     if not is_layer(names[0]):
-        return read_state(root, names[0])
+        return kernel.completed(read_state(root, names[0]))
     shape = shape_of(kernel)
     assert shape is not None, "only states that fall into groups are written in layers"
     return LayeredState(shape, tuple(read(root, name) for name in names))

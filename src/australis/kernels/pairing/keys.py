@@ -20,9 +20,11 @@ from australis.kernels.arrays import (
     column,
     encode,
     grown,
+    members,
     numbered,
     numbers,
     rows_of,
+    spark_hash,
 )
 from australis.kernels.expressions import nulls
 from australis.kernels.functions import combined_keys
@@ -36,6 +38,11 @@ NO_KEY = -1
 """The code of a tuple whose key equals no other."""
 SPARE_KEYS = 1024
 """How many keys may be kept, besides one for each kept tuple, before unused ones are removed."""
+HASH, ROW = "#hash", "#row"
+"""The columns of an index of keys: their hashes, ascending, and the row of each key."""
+INDEX_FROM = 32
+"""How many keys there must be per tuple of a batch before it pays to look them up by the index."""
+_INDEX = pa.schema([pa.field(HASH, pa.int32()), pa.field(ROW, pa.int32())])
 
 
 class Keys:
@@ -63,6 +70,28 @@ class Keys:
         if missing is None:
             return found
         return GroupCodes(np.where(missing, NO_KEY, found.codes), found.keys, found.count)
+
+    def index(self, known: pa.Table) -> pa.Table:
+        """An index of the keys, so that those of a few tuples are found without a look at all of them."""
+        if not known.num_rows:
+            return _INDEX.empty_table()
+        hashes = spark_hash([column(known, name) for name in known.column_names])
+        rows = np.argsort(hashes, kind="stable")
+        return pa.table([hashes[rows], rows.astype(np.int32)], schema=_INDEX)
+
+    def look_up(self, known: pa.Table, index: pa.Table, port: int, batch: pa.Table) -> Indexes:
+        """The codes of a batch of one side; other codes than those of the keys if it has others."""
+        if not self._fields or index.num_rows < INDEX_FROM * batch.num_rows:
+            return self.encode(known, port, batch).codes
+        wanted = np.unique(spark_hash([column(batch, name) for name in self._names[port]]))
+        hashes = column(index, HASH).to_numpy()
+        lows, highs = (np.searchsorted(hashes, wanted, side) for side in ("left", "right"))
+        ends = np.cumsum(highs - lows)
+        places = members(lows, ends, 0, int(ends[-1]))[1] if len(ends) else lows
+        # Keys of one hash need not be equal.
+        rows = column(index, ROW).to_numpy()[places].astype(np.int64)
+        codes = self.encode(rows_of(known, rows), port, batch).codes
+        return np.append(rows, known.num_rows)[np.minimum(codes, len(rows))]
 
     def encode_arrived(self, known: pa.Table, port: int, arrived: Arrived, side: Side) -> GroupCodes:
         """The codes of the tuples that arrived on one side.

@@ -23,14 +23,17 @@ SIDES = ("left", "right")
 
 @dataclass(frozen=True)
 class Meeting:
-    """A batch, and the kept tuples that each of its tuples may pair with: rows `layout[low:high]`."""
+    """A batch, and the kept tuples that each of its tuples may pair with: rows `layout[low:high]`.
+
+    Without a layout these are the rows from `low` to `high`.
+    """
 
     port: int
     batch: pa.Table
     causes: Indexes
     """The row of each tuple in the original batch."""
     partners: pa.Table
-    layout: Indexes
+    layout: Indexes | None
     lows: Indexes
     highs: Indexes
 
@@ -69,7 +72,7 @@ class Pairing:
         step = CANDIDATES_MOST if self._residual is not None else max(total, 1)
         for begin in range(0, total, step):
             owners, places = members(meeting.lows, ends, begin, min(begin + step, total))
-            partners = meeting.layout[places]
+            partners = places if meeting.layout is None else meeting.layout[places]
             if self._residual is not None:
                 holds = self._holds(self._residual, meeting, owners, partners)
                 owners, partners = owners[holds], partners[holds]

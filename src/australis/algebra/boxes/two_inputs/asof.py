@@ -123,6 +123,9 @@ class AsOf(Box):
             return self.left.group_by
         return self.right.group_by if self.how == INNER else ()
 
+    def equated(self, *schemas: Schema) -> Sequence[tuple[str, str]]:
+        return self.bind(*schemas).equated
+
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
         bound = self.bind(*schemas).predicate
         return () if bound is None else (bound,)

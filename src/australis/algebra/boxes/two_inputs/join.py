@@ -196,6 +196,9 @@ class Join(Box):
         order = self.sides[port]
         return () if order is None or self._decides_of_other(port) else order.group_by
 
+    def equated(self, *schemas: Schema) -> Sequence[tuple[str, str]]:
+        return equalities(self.bind(*schemas).predicate)
+
     def _decides_of_other(self, port: int) -> bool:
         """Whether the tuples of a side decide what is emitted of the other side alone."""
         return 1 - port in self.unmatched or (port == 1 and self.how == SEMI)

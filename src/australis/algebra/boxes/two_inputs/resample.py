@@ -168,6 +168,9 @@ class Resample(Box):
         # Without a predicate none: it drops a left tuple when all groups that it knows have passed it.
         return () if self.predicate is None else (self.left, self.right)[port].group_by
 
+    def equated(self, *schemas: Schema) -> Sequence[tuple[str, str]]:
+        return self.bind(*schemas).equated
+
     def expressions(self, *schemas: Schema) -> tuple[Expr, ...]:
         predicate = self.bind(*schemas).predicate
         return () if predicate is None else (predicate,)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from australis.algebra.boxes import Join
 from australis.algebra.schema import Schema
-from australis.kernels.boxes.two_inputs.table_join import TableJoinKernel
+from australis.kernels.boxes.two_inputs.table_join import INDEX, TableJoinKernel
 from australis.kernels.kernel import State, Step
 from australis.kernels.ordering import Arrived
 from australis.kernels.pairing import KEYS, Meeting
@@ -35,7 +35,7 @@ class LookupJoinKernel(TableJoinKernel):
 
     def _meeting(self, state: State, port: int, arrived: Arrived) -> Meeting:
         """The arrived tuples with the rows that have their keys; none of these rows are kept."""
-        empty = {self._table: state[self._table], KEYS: state[KEYS]}
+        empty = {self._table: state[self._table], KEYS: state[KEYS], INDEX: state[INDEX]}
         keys = self._keys.asked(self._table_port, arrived.batch)
         found = self._loaded(empty, self._ask(keys)) if keys.num_rows else empty
         return super()._meeting(found, port, arrived)

@@ -32,6 +32,9 @@ from australis.kernels.pairing import (
     merged,
 )
 
+INDEX = "index"
+"""The table of the state with an index of the keys."""
+
 
 class TableJoinKernel(Kernel):
     """A Join with a stored table on one side."""
@@ -42,7 +45,7 @@ class TableJoinKernel(Kernel):
         predicate = box.bind(*schemas).predicate
         self._table_port = box.table_side
         self._table = SIDES[box.table_side]
-        self.shared_tables = frozenset({self._table, KEYS})
+        self.shared_tables = frozenset({self._table, KEYS, INDEX})
         self._table_schema = schemas[box.table_side]
         self._how, self._unmatched = box.how, box.unmatched
         port = 1 - box.table_side
@@ -54,11 +57,18 @@ class TableJoinKernel(Kernel):
 
     def start(self) -> State:
         kept = self._table_schema.arrow.append(pa.field(KEY, pa.int64()))
-        return {self._table: kept.empty_table(), KEYS: self._keys.start(), **self._beginning()}
+        return {
+            **self._indexed({self._table: kept.empty_table(), KEYS: self._keys.start()}),
+            **self._beginning(),
+        }
+
+    def completed(self, state: State) -> State:
+        """A state, as older versions wrote it without an index, if it has the rows."""
+        return self._indexed(state) if KEYS in state and INDEX not in state else state
 
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         if port == self._table_port:
-            return Step(self._loaded(state, batch), self.nothing())
+            return Step(self._indexed(self._loaded(state, batch)), self.nothing())
         arrived = _whole(batch) if self._stream is None else self._stream.arrive(state, batch)
         results = self._results(self._meeting(state, port, arrived))
         return Step(
@@ -101,14 +111,11 @@ class TableJoinKernel(Kernel):
         return Step({**state, **self._beginning()}, self.nothing())
 
     def unloaded(self, state: State) -> State:
-        return {**state, self._table: state[self._table].slice(0, 0), KEYS: self._keys.start()}
+        return self._indexed({**state, self._table: state[self._table].slice(0, 0), KEYS: self._keys.start()})
 
     def kept_by(self, keys: PortKeys) -> tuple[Numbered, ...]:
-        """If the table has no keys, every partition has the whole of it."""
-        groups = () if self._stream is None else (self._stream.kept_by(keys[1 - self._table_port]),)
-        if not keys[self._table_port]:
-            return groups
-        return (*groups, self._keys.kept_by(KEYS, keys, self._table))
+        """What the order of the stream remembers; every partition has the whole of the table."""
+        return () if self._stream is None else (self._stream.kept_by(keys[1 - self._table_port]),)
 
     def _beginning(self) -> State:
         """The state of the stream before its first tuple; without an order it has none."""
@@ -138,15 +145,25 @@ class TableJoinKernel(Kernel):
         layout = np.argsort(codes, kind="stable")[np.count_nonzero(codes == NO_KEY) :]
         return {**state, KEYS: found.keys, self._table: table.take(pa.array(layout))}
 
+    def _indexed(self, state: State) -> State:
+        """A state with the index of its keys."""
+        return {**state, INDEX: self._keys.index(state[KEYS])}
+
     def _meeting(self, state: State, port: int, arrived: Arrived) -> Meeting:
         """The arrived tuples, each with the range of the table's rows that have its key."""
         table, count = state[self._table], self._keys.count(state[KEYS])
-        codes = self._keys.encode(state[KEYS], port, arrived.batch).codes
-        starts = np.searchsorted(numbers(column(table, KEY)), np.arange(count + 1))
-        known = (codes != NO_KEY) & (codes < count)
-        lows, highs = starts[np.where(known, codes, count)], starts[np.where(known, codes + 1, count)]
-        layout: Indexes = np.arange(table.num_rows)
-        return Meeting(port, arrived.batch, arrived.rows, table, layout, lows, highs)
+        codes = self._keys.look_up(state[KEYS], state[INDEX], port, arrived.batch)
+        lows, highs = _ranges(numbers(column(table, KEY)), codes, count)
+        return Meeting(port, arrived.batch, arrived.rows, table, None, lows, highs)
+
+
+def _ranges(kept: Indexes, codes: Indexes, count: int) -> tuple[Indexes, Indexes]:
+    """Where the rows of some codes begin and end among those of `count` codes, which are ascending."""
+    if len(codes) < count:
+        return np.searchsorted(kept, codes), np.searchsorted(kept, codes, "right")
+    starts = np.searchsorted(kept, np.arange(count + 1))
+    known = (codes != NO_KEY) & (codes < count)
+    return starts[np.where(known, codes, count)], starts[np.where(known, codes + 1, count)]
 
 
 def _whole(batch: pa.Table) -> Arrived:
