@@ -138,6 +138,20 @@ def test_an_idle_input_is_followed_by_the_clock(tmp_path: Path) -> None:
         assert [row["k"] for row in node.read("each").to_pylist()] == ["a"]
 
 
+def test_an_input_that_gets_nothing_it_can_take_stays_idle(tmp_path: Path) -> None:
+    net = NetworkBuilder("taken")
+    came = net.input("s", "k string not null, at timestamp", progress=Progress("at", idle="20 ms"))
+    came.output("all")
+    at = pa.array([0], pa.timestamp("us", "UTC"))
+    with opened(tmp_path, clock=lambda: -(10**12)) as node:
+        node.deploy(net.build())
+        node.push("s", pa.table({"k": ["a"], "at": at}), now=1_000_000)
+        node.push("s", pa.table({"k": pa.array([None], pa.string()), "at": at}), now=1_015_000)
+        assert node.statistics().marks["s"].quiet_since == 1_000_000
+        node.push("s", pa.table({"k": ["b"], "at": at}), now=1_016_000)
+        assert node.statistics().marks["s"].quiet_since == 1_016_000
+
+
 def test_a_table_that_was_loaded_long_before_the_first_tuple_makes_no_input_idle(tmp_path: Path) -> None:
     net = NetworkBuilder("counts")
     came = net.input("s", "k string, at timestamp", progress=Progress("at", slack="1 s", idle="20 ms"))

@@ -50,29 +50,42 @@ def mark_of(value: pa.Array) -> int | float:
     return found
 
 
-def risen_of(bound: BoundProgress, tables: Iterable[pa.Table], schema: Schema) -> tuple[Indexes, Numbers]:
-    """The rows of tables, those that their input admits, with which their own marks rise, and these marks.
+def risen_of(
+    bound: BoundProgress, tables: Iterable[pa.Table], schema: Schema
+) -> tuple[Indexes, Numbers] | None:
+    """The rows of tables with which their own marks rise, and these marks; None if their input admits no row.
 
     The tables are parts of one; rows are numbered through all of them.
     """
-    causes, values, first = [np.empty(0, np.int64)], [], 0
+    causes, values, first, admitted = [np.empty(0, np.int64)], [], 0, 0
     for table in tables:
-        rows, marks = _risen_rows(bound, table, schema)
-        causes.append(first + rows)
+        rows = _admitted(table, schema)
+        raising, marks = _risen_rows(bound, table, rows, schema)
+        causes.append(first + raising)
         values.append(marks)
-        first += table.num_rows
+        first, admitted = first + table.num_rows, admitted + len(rows)
+    if not admitted:
+        return None
     dtype = np.float64 if bound.order_type.name == "double" else np.int64
     found = rising(None, np.concatenate(causes), np.concatenate([np.empty(0, dtype), *values]))
     return found.causes, found.values
 
 
-def _risen_rows(bound: BoundProgress, table: pa.Table, schema: Schema) -> tuple[Indexes, Numbers]:
+def _admitted(table: pa.Table, schema: Schema) -> Indexes:
+    """The rows that have no NULL where none is allowed."""
     rows = np.arange(table.num_rows)
     for field in schema:
         if not field.nullable and table[field.name].null_count:
             missing = nulls(column(table, field.name))
             assert missing is not None, "a column with NULLs"
             rows = rows[~missing[rows]]
+    return rows
+
+
+def _risen_rows(
+    bound: BoundProgress, table: pa.Table, rows: Indexes, schema: Schema
+) -> tuple[Indexes, Numbers]:
+    """Of some rows of a table those with which its own marks rise, and these marks."""
     kept = table if len(rows) == table.num_rows else rows_of(table, rows)
     target = pa.schema([schema.arrow.field(name) for name in kept.column_names])
     found, marks = risen(bound, kept.cast(target))

@@ -169,7 +169,8 @@ class Ingest:
         else:
             file = pq.ParquetFile(tuples)
             parts = (file.read_row_group(index, columns) for index in range(file.num_row_groups))
-        return Rises(*risen_of(bound, parts, given.schema))
+        risen = risen_of(bound, parts, given.schema)
+        return None if risen is None else Rises(*risen)
 
     def check_stream(self, name: str) -> None:
         """Refuse tuples for an input that is a stored table."""
