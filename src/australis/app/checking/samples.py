@@ -37,12 +37,13 @@ def read_samples(network: Network, files: Mapping[str, str]) -> list[Sample]:
 
 
 def _sample(network: Network, name: str, file: str) -> Sample:
-    schema, format = network.inputs[name].schema, network.inputs[name].format
+    schema, format = network.inputs[name].arriving, network.inputs[name].format
     options = Options(timezone=network.timezone, stream_format="csv", format=format)
     with open_source(name, file, schema, options) as reader:
         batches = list(_first(reader))
         notes = reader.notes
-    table = pa.concat_tables([schema.arrow.empty_table(), *(batch.table for batch in batches)])
+    tables = [schema.arrow.empty_table(), *(batch.table for batch in batches)]
+    table = pa.concat_tables(tables, promote_options="default")
     rejected = [row.reason for batch in batches for row in batch.rejected]
     path = f"{network.name}.inputs.{name}"
     warnings = [
