@@ -41,7 +41,8 @@ def weights(stream: Stream, net: NetworkBuilder) -> dict[str, str]:
         (
             FLOWS,
             "bytes",
-            "weight: the attribute 'bytes' has the type double; expected an attribute of the type double not null",
+            "weight: the attribute 'bytes' has the type double; "
+            "expected an attribute of the type double not null",
         ),
         (
             FLOWS,

@@ -49,7 +49,7 @@ def _sample(network: Network, name: str, file: str) -> Sample:
     warnings = [
         *(Problem(path, note) for note in notes),
         *_rejections(path, table.num_rows, rejected),
-        *_empty(path, table, file),
+        *_empty(path, table.select(schema.but_optional().names), file),
     ]
     return Sample(name, file, table.num_rows + len(rejected), len(rejected), tuple(warnings))
 
