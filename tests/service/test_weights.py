@@ -10,7 +10,9 @@ from typing import Any
 import httpx
 import pyarrow as pa
 import pytest
+from pyarrow import flight
 from tests.app.files import australis
+from tests.service.test_flight import put
 from tests.service.test_tuples import ARROW, events, ipc
 
 Serve = Callable[..., httpx.Client]
@@ -74,3 +76,13 @@ def test_a_file_that_a_client_pushes(client: httpx.Client, tmp_path: Path) -> No
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["accepted"] == 2
     assert read(client, 2) == [(1, 1.0), (2, 1.0)]
+
+
+def test_flight(client: httpx.Client) -> None:
+    address = client.get("/v1/node").json()["flight"]
+    with flight.connect(address, generic_options=[("grpc.enable_http_proxy", 0)]) as connection:
+        put(connection, [(None, pa.record_batch({"k": [1]}))])
+        put(connection, [(None, pa.record_batch({"k": [2], "copies": [5.0]}))])
+        descriptor = flight.FlightDescriptor.for_command(json.dumps({"input": "x"}))
+        assert connection.get_flight_info(descriptor).schema.field("copies").nullable
+    assert read(client, 2) == [(1, 1.0), (2, 5.0)]
