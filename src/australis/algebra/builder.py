@@ -89,13 +89,15 @@ class NetworkBuilder:
         source: str | None = None,
         before: Sequence[Box] = (),
         reads: SchemaLike | None = None,
+        weight: str | None = None,
         description: str = "",
     ) -> Stream:
         """A stream that comes in from outside; with a store, its rows are pushed.
 
         A format says how its files are written, as in a document: `format={"csv": {"header": False}}`. A
         source is an output of another node, `participant/node/output`, which is `from` in a document. The
-        boxes in `before` run there, and read the attributes `reads` of it.
+        boxes in `before` run there, and read the attributes `reads` of it. The `weight` is the attribute that
+        says how many tuples a tuple stands for; sources may leave it out.
         """
         made = Input(
             _schema(schema),
@@ -107,6 +109,7 @@ class NetworkBuilder:
             source=source,
             before=tuple(before),
             reads=None if reads is None else _schema(reads),
+            weight=weight,
         )
         return self._add_input(name, made)
 

@@ -35,6 +35,8 @@ class Field:
     name: str
     type: DataType
     nullable: bool = True
+    optional: bool = False
+    """Whether a source may leave it out, as the weight of an input; every tuple of a stream has it."""
 
     def __post_init__(self) -> None:
         guard(self.name, str, "", "the name of an attribute")
@@ -106,6 +108,11 @@ class Schema:
     def arrow_with_ts(self) -> pa.Schema:
         """The Arrow schema of a stream's batches: the attributes and the hidden arrival time."""
         return self.arrow.append(pa.field(TS, TIMESTAMP.arrow, False))
+
+    def but_optional(self, *kept: str) -> Schema:
+        """Without the attributes that a source may leave out, except some; as it is if none would be left."""
+        found = tuple(f for f in self if not f.optional or f.name in kept)
+        return Schema(found) if 0 < len(found) < len(self) else self
 
     def takes(self, other: Schema) -> bool:
         """Whether every tuple of another schema fits this one; the other may be stricter about NULLs.

@@ -28,6 +28,7 @@ from australis.kernels.make import kernel_for
 from australis.kernels.marks import Marks
 from australis.kernels.progress import InputProgress, StreamMarks, box_marks
 from australis.kernels.quarantine import QUARANTINE_ARROW, admitted, quarantined
+from australis.kernels.weights import weighed
 
 PipelineState = Mapping[str, State]
 """The state of every box by its id."""
@@ -271,8 +272,10 @@ class Pipeline:
         if name not in self.network.inputs:
             known = ", ".join(self.network.inputs)
             raise AlgebraError(Problem(self.network.name, f"there is no input {name!r}", f"one of {known}"))
-        schema = self.network.inputs[name].schema
-        stamped = _numbered(_stamped(self._checked(name, batch, schema), event.now.first))
+        given = self.network.inputs[name]
+        schema = given.schema
+        checked = self._checked(name, weighed(batch, given.weight), schema)
+        stamped = _numbered(_stamped(checked, event.now.first))
         fitting, rejected = admitted(stamped, schema)
         if rejected is not None:
             event.quarantine.append(quarantined(rejected, self._path(name), schema))

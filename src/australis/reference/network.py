@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
 from australis.algebra.expr import Value
@@ -78,8 +78,8 @@ class ReferenceRun:
         """Leave out a tuple on which a box fails: only the mark that it makes counts."""
         event = _Event(self.network, self._marks)
         self._begin(event, now)
-        maker = self._makers.get(input_name)
-        if maker is not None and misfit(values, self.network.inputs[input_name].schema) is None:
+        maker, given = self._makers.get(input_name), self.network.inputs[input_name]
+        if maker is not None and misfit(weighed(values, given.weight), given.schema) is None:
             maker.take(values, now)
             event.mark(Ref(input_name), maker.on, 0, maker.mark)
         return self._run(event, now, ending=False)
@@ -245,9 +245,10 @@ class _Event:
 
     def admit(self, input_name: str, tuples: list[Tuple]) -> list[Tuple]:
         """The tuples that fit the schema of an input; the others go to the quarantine."""
-        schema = self._network.inputs[input_name].schema
-        admitted = []
-        for each in tuples:
+        given = self._network.inputs[input_name]
+        schema, admitted = given.schema, []
+        for arriving in tuples:
+            each = replace(arriving, values=weighed(arriving.values, given.weight))
             reason = misfit(each.values, schema)
             if reason is None:
                 admitted.append(each)
@@ -280,3 +281,10 @@ def misfit(values: Row, schema: Schema) -> str | None:
         if values[attribute.name] is None and not attribute.nullable:
             return null_reason(attribute.name)
     return None
+
+
+def weighed(values: Row, weight: str | None) -> Row:
+    """The values of a tuple that arrives, with its weight: 1 if it comes without."""
+    if weight is None or values.get(weight) is not None:
+        return values
+    return {**values, weight: 1.0}

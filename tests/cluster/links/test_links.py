@@ -304,3 +304,16 @@ def test_letters_go_to_who_hears_their_topic(a: Linked, b: Linked) -> None:
     until(lambda: len(heard) == 2)
     b.cluster.close()
     until(lambda: joined == ["+lab/b", "-lab/b"])
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_weight_that_the_other_node_gives_is_kept_and_else_is_1(tmp_path: Path, *, given: bool) -> None:
+    theirs, ours = (australis.NetworkBuilder(name) for name in ("theirs", "ours"))
+    weighted = "k long not null, copies double not null"
+    theirs.input("n", weighted if given else "k long not null").output("seen")
+    ours.input("n", weighted, weight="copies").output("seen")
+    with Linked(tmp_path, "lab/a", theirs.build()) as a, Linked(tmp_path, "lab/b", ours.build()) as b:
+        b.reads(a)
+        a.node.push("n", {"k": 1, "copies": 100.0} if given else {"k": 1})
+        until(lambda: b.seen() == [1])
+        assert b.node.read("seen")["copies"].to_pylist() == [100.0 if given else 1.0]

@@ -286,3 +286,16 @@ def test_a_box_is_split_over_two_nodes_and_made_whole_again(tmp_path: Path, seed
                     first.node.unsplit("sums")
                     assert running(first) == network
         until(lambda: second.node.drain() is first.node.drain() is None and results(first.node) == wanted)
+
+
+def test_the_weight_of_a_stream_goes_with_the_boxes_that_read_it() -> None:
+    net = NetworkBuilder("flows")
+    stream = net.input("n", "k long not null, copies double not null", weight="copies")
+    some = stream.map({"k": "k", "times": "copies"}, as_="renamed").filter("k > 0", as_="some")
+    some.filter("k > 1", as_="more").output("out")
+    found = without(net.build(), ["some"], NodeName("lab", "a"), NodeName("lab", "b"), "0a")
+    assert {name: each.weight for name, each in found.piece.inputs.items()} == {"link_renamed_0a": "times"}
+    assert {name: each.weight for name, each in found.giver.inputs.items()} == {
+        "n": "copies",
+        "link_some_0a": "times",
+    }

@@ -207,3 +207,16 @@ def table(linked: Linked, output: str) -> dict[str, list[Any]]:
     linked.node.drain()
     found: dict[str, list[Any]] = linked.node.read(output).drop_columns(["#ts", "#seq"]).to_pydict()
     return found
+
+
+def test_links_between_pieces_carry_the_weight() -> None:
+    net = NetworkBuilder("flows")
+    stream = net.input("n", "k long not null, v double, copies double not null", weight="copies")
+    some = stream.map({"k": "k", "times": "copies"}, as_="renamed")
+    some.filter("k >= 0", as_="some").output("out")
+    pieces = cut_into_pieces(net.build(), {"n": "lab/a", "renamed": "lab/a", "some": "lab/b"})
+    assert [{name: each.weight for name, each in piece.network.inputs.items()} for piece in pieces] == [
+        {"n": "copies"},
+        {"link_renamed": "times"},
+    ]
+    assert loads(dumps(pieces[1].network)) == pieces[1].network

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from australis.algebra.builder import NetworkBuilder
 from australis.algebra.expr import Value, parse
 from australis.algebra.schema import Schema, parse_schema
 from australis.algebra.types import TIMESTAMP
 from australis.engine.history.allowed_values import lookup_of
+from australis.engine.history.lookups import Lookups
 from australis.engine.store import runs
 from australis.engine.store.root import Root
 from australis.engine.store.runs import described, encode_run, run_schema
@@ -23,6 +25,7 @@ from australis.engine.store.segments import SEQ, Segment, read_metadata, read_se
 from australis.engine.store.zones import Lookup, Zone, zones_of
 from australis.kernels.expressions import evaluate as evaluate_all_rows
 from australis.kernels.expressions.arrays import truths
+from australis.plan.superboxes import plan
 from australis.qos.intervals import Axis
 from australis.reference.expressions import evaluate
 
@@ -237,3 +240,11 @@ def test_a_lookup_travels_as_plain_values() -> None:
         ranges = [list(each) for each in lookup.ranges]
         given_ = {"attribute": "k", "type": type_, "ranges": ranges, "null": lookup.null, "nan": lookup.nan}
         assert Lookup.from_dict(given_) == lookup
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_what_a_gate_may_change_is_not_looked_up(root: Root, weight: str | None) -> None:
+    net = NetworkBuilder("n")
+    past = net.input("s", "k int, w double not null", weight=weight).point("past", history="forever", key="w")
+    past.filter("w = 2", as_="some").output("out")
+    assert Lookups(root, plan(net.build())).readers == (set() if weight else {"some"})

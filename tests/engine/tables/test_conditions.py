@@ -201,6 +201,16 @@ def test_all_rows_are_wanted_where_anything_else_reads_them() -> None:
     assert [wanted(built(each), "cars") for each in ("output", "map", "rest", "point")] == [None] * 4
 
 
+@pytest.mark.parametrize("weight", [None, "copies"])
+def test_a_predicate_on_the_weight_leaves_out_nothing(weight: str | None) -> None:
+    """A row without one has 1 once it is a tuple, and a gate may multiply it."""
+    net = NetworkBuilder("n")
+    schema = "a int, copies double not null"
+    cars = net.input("cars", schema, store="cars.csv", weight=weight)
+    cars.filter("a > 1 and copies > 2", as_="some").output("some")
+    assert (wanted(net.build(), "cars") is None) == (weight is not None)
+
+
 def test_a_join_wants_what_its_predicate_says_of_the_table_alone() -> None:
     net = NetworkBuilder("n")
     cars = net.table("cars", "id int, power int", store="cars.csv")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.engine.in_process import InProcess
 from tests.engine.tables.made import sqlite_table, streamed
 from tests.engine.tables.server import Server
 from tests.engine.tables.test_nodes import awaited
 
-from australis import Node
+from australis import NetworkBuilder, Node
 from australis.algebra.store import Store
 from australis.engine.crash_points import VARIABLE
 from australis.errors import EngineError
@@ -153,3 +154,17 @@ def test_a_store_that_is_gone_is_said_when_it_is_refreshed(spark: SparkSession, 
         with pytest.raises(EngineError, match=r"cars\.csv.*no such file|there is no such file"):
             node.refresh("cars")
         assert "no such file" in str(node.statistics().tables["cars"]).lower()
+
+
+def test_rows_without_a_weight_have_1(tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_text("id\n1\n2\n")
+    rows = sqlite_table(tmp_path / "cars.db", "id int, copies real", [(1, None), (2, 5.0)])
+    stores = Store(str(tmp_path / "cars.csv")), Store(rows, "cars")
+    for number, (store, expected) in enumerate(zip(stores, ([1.0, 1.0], [1.0, 5.0]), strict=True)):
+        net = NetworkBuilder("n")
+        cars = net.input("cars", "id int, copies double not null", weight="copies", store=store)
+        cars.filter("copies > 0", as_="some").output("out")
+        with Node(tmp_path / f"root-{number}", runner=InProcess()) as node:
+            node.deploy(net.build())
+            node.drain()
+            assert node.read("out")["copies"].to_pylist() == expected

@@ -83,6 +83,17 @@ def test_a_file_that_grows_is_fed_through_into_another(node: Node, tmp_path: Pat
     assert lines(target) == ["1,5", "2,6", "3,7", "4,8"]
 
 
+def test_a_source_may_leave_out_the_weight_of_its_input(node: Node, tmp_path: Path) -> None:
+    source, target = tmp_path / "readings.csv", tmp_path / "out.csv"
+    source.write_text("n\n1\n2\n")
+    net = NetworkBuilder("feeding")
+    net.input("weighed", "n int, copies double not null", weight="copies").output("out")
+    node.change(net.build())
+    with fed(node, {"weighed": str(source)}, {"out": str(target)}):
+        eventually(lambda: len(lines(target)) == 2)
+    assert lines(target) == ["1,1", "2,1"]
+
+
 def test_feeds_follow_the_network(node: Node, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()

@@ -13,7 +13,10 @@ export function InputEditor({ item, input }: { item: ItemId; input: Input }) {
   const set = (path: string[], value: Json | undefined) => editor().run({ type: "set", item, path, value });
   const entries = Object.entries(input.schema);
   const progress = input.progress as { on?: string; slack?: string | number; idle?: string } | undefined;
-  const rest = problems.filter((each) => !/^(schema|progress|store|format)/.test(each.field));
+  const { weight } = input;
+  const doubles = entries.filter(([, type]) => /^double\s+not\s+null$/i.test(type)).map(([name]) => name);
+  const weights = weight && !doubles.includes(weight) ? [...doubles, weight] : doubles;
+  const rest = problems.filter((each) => !/^(schema|progress|weight|store|format)/.test(each.field));
   return (
     <>
       <Heading
@@ -139,6 +142,26 @@ export function InputEditor({ item, input }: { item: ItemId; input: Input }) {
           )}
           <Problems problems={ofField(problems, "progress")} />
         </fieldset>
+      )}
+      {weights.length > 0 && (
+        <Field
+          label="weight"
+          hint="How many tuples a tuple stands for: 1 where it comes without."
+          problems={ofField(problems, "weight")}
+        >
+          {(id) => (
+            <select
+              id={id}
+              value={weight ?? ""}
+              onChange={(event) => set(["weight"], event.target.value || undefined)}
+            >
+              <option value="">none</option>
+              {weights.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
       )}
       <JsonField
         label="store"

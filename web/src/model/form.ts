@@ -14,6 +14,7 @@ export interface Input extends Fields {
   schema: { [attribute: string]: string };
   table?: boolean;
   from?: string;
+  weight?: string;
   description?: string;
 }
 

@@ -75,13 +75,14 @@ class Writer {
   }
 
   input(name: string, input: Input): string {
-    const { schema, table, store, format, progress, from, description, ...rest } = input;
+    const { schema, table, store, format, progress, from, weight, description, ...rest } = input;
     refuse(rest, name);
     const given = [
       ...(store === undefined ? [] : [`store=${this.store(store as Json)}`]),
       ...(format === undefined ? [] : [`format=${python(format as Json)}`]),
       ...(progress === undefined ? [] : [`progress=${this.record("Progress", progress as Fields, ["on"])}`]),
       ...(from === undefined ? [] : [`source=${text(from)}`]),
+      ...(weight === undefined ? [] : [`weight=${text(weight)}`]),
       ...(description ? [`description=${text(description)}`] : []),
     ];
     const call = table ? "table" : "input";

@@ -144,6 +144,7 @@ INPUT = record(
         "store": STORE,
         "format": FILE_FORMAT,
         "progress": PROGRESS,
+        "weight": TEXT,
         "description": TEXT,
     },
     "a stream or a stored table",

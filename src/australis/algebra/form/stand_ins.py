@@ -12,7 +12,7 @@ from australis.errors import Problem
 Json = Any
 UNKNOWN_FIELD = "unknown field"
 """How the message about a field that a part does not have begins."""
-_HARMLESS = ("quality", "history", "importance", "store", "format", "tag", "description")
+_HARMLESS = ("quality", "history", "importance", "store", "format", "weight", "tag", "description")
 """The fields of a part that do not affect the meaning of other parts."""
 _NAMED = ("schema", "attributes", "functions")
 """The fields that name attributes of a stream one by one."""

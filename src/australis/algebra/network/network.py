@@ -16,6 +16,7 @@ from australis.algebra.expr import nearest
 from australis.algebra.guards import guard_texts
 from australis.algebra.network.marks import endless_groups, guessed_slacks, mark_problems, marked_streams
 from australis.algebra.network.parts import ConnectionPoint, Group, Input, Node, Output, Ref
+from australis.algebra.network.weights import weights_of
 from australis.algebra.quality import Held, ValueGraph
 from australis.algebra.schema import NAME, NAME_EXPECTED, Schema, parse_schema
 from australis.algebra.store import Pull
@@ -130,6 +131,11 @@ class Network:
     def marked(self) -> Mapping[Ref, frozenset[str]]:
         """The attributes of every stream that have marks."""
         return MappingProxyType(marked_streams(self.inputs, self.boxes, self.order, self.schemas))
+
+    @cached_property
+    def weights(self) -> Mapping[Ref, str]:
+        """The attribute of a stream that says how many tuples a tuple stands for, where it has one."""
+        return MappingProxyType(weights_of(self))
 
     def input_schemas(self, box_id: str) -> tuple[Schema, ...]:
         """The schemas at the input ports of a box."""

@@ -6,15 +6,17 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import NoneType
 
 from australis.algebra.boxes import Box, at
 from australis.algebra.guards import guard, guard_texts
 from australis.algebra.progress import Progress
 from australis.algebra.quality import Quality
-from australis.algebra.schema import Schema
+from australis.algebra.schema import Field, Schema
 from australis.algebra.spans import microseconds
 from australis.algebra.store import FileFormat, Store, StoreKind, format_problems, store_problems
+from australis.algebra.types import DOUBLE
 from australis.errors import AlgebraError, Problem
 
 FOREVER = "forever"
@@ -70,6 +72,8 @@ class Input:
     """Boxes that run at the other node, each reading the one before: only what they emit comes here."""
     reads: Schema | None = None
     """The attributes of the other node's output that these boxes read; those of the input if left out."""
+    weight: str | None = None
+    """The attribute that says how many tuples a tuple stands for: 1 where it comes without."""
 
     def __post_init__(self) -> None:
         guard(self.schema, Schema, "schema", "a Schema")
@@ -80,11 +84,33 @@ class Input:
         guard(self.progress, (Progress, NoneType), "progress", "a Progress")
         problems = store_problems(self.store, self.schema, table=self.table) if self.store else ()
         format_problems = self._format_problems()
-        if found := [*(each.under("store") for each in problems), *format_problems, *self._source_problems()]:
+        found = [*(each.under("store") for each in problems), *format_problems]
+        if found := [*found, *self._source_problems(), *self._weight_problems()]:
             raise AlgebraError(found)
         self._check_before()
         if self.progress is not None:
             self._check_progress(self.progress)
+
+    @cached_property
+    def arriving(self) -> Schema:
+        """The schema of what sources deliver: they may leave out the weight."""
+        if self.weight is None:
+            return self.schema
+        weight = Field(self.weight, DOUBLE, nullable=True, optional=True)
+        return Schema(tuple(weight if each.name == self.weight else each for each in self.schema))
+
+    def _weight_problems(self) -> Iterator[Problem]:
+        guard(self.weight, (str, NoneType), "weight", "the name of an attribute")
+        if self.weight is None:
+            return
+        expected = "an attribute of the type double not null"
+        if self.table:
+            yield Problem("weight", "is for streams, but this is a stored table", "no weight")
+        elif self.weight not in self.schema:
+            yield Problem("weight", f"unknown attribute {self.weight!r}", expected)
+        elif self.schema[self.weight] != Field(self.weight, DOUBLE, nullable=False):
+            what = f"the attribute {self.weight!r} has the type {self.schema[self.weight].type_text}"
+            yield Problem("weight", what, expected)
 
     def _check_progress(self, progress: Progress) -> None:
         if self.table:
@@ -123,7 +149,7 @@ class Input:
     def _format_problems(self) -> Iterator[Problem]:
         if self.format is None:
             return
-        yield from (problem.under("format") for problem in format_problems(self.format, self.schema))
+        yield from (problem.under("format") for problem in format_problems(self.format, self.arriving))
         if self.store is not None and self.store.kind is not StoreKind.FILE:
             yield Problem("format", f"is {self.format}, but the store is a database", "none, or a file")
 

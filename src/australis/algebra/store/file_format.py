@@ -204,7 +204,7 @@ def format_problems(given: FileFormat, schema: Schema) -> Iterator[Problem]:
             known = ", ".join(schema.names)
             yield Problem(f"{path}.{attribute}", f"unknown attribute {attribute!r}", f"one of {known}")
     if order := given.order:
-        if missing := [name for name in schema.names if name not in order]:
+        if missing := [each.name for each in schema if each.name not in order and not each.optional]:
             what = f"lacks the attribute{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
             yield Problem(path, what, "all columns of the file in their order, each attribute among them")
         yield from (

@@ -37,18 +37,19 @@ def read_samples(network: Network, files: Mapping[str, str]) -> list[Sample]:
 
 
 def _sample(network: Network, name: str, file: str) -> Sample:
-    schema, format = network.inputs[name].schema, network.inputs[name].format
+    schema, format = network.inputs[name].arriving, network.inputs[name].format
     options = Options(timezone=network.timezone, stream_format="csv", format=format)
     with open_source(name, file, schema, options) as reader:
         batches = list(_first(reader))
         notes = reader.notes
-    table = pa.concat_tables([schema.arrow.empty_table(), *(batch.table for batch in batches)])
+    tables = [schema.arrow.empty_table(), *(batch.table for batch in batches)]
+    table = pa.concat_tables(tables, promote_options="default")
     rejected = [row.reason for batch in batches for row in batch.rejected]
     path = f"{network.name}.inputs.{name}"
     warnings = [
         *(Problem(path, note) for note in notes),
         *_rejections(path, table.num_rows, rejected),
-        *_empty(path, table, file),
+        *_empty(path, table.select(schema.but_optional().names), file),
     ]
     return Sample(name, file, table.num_rows + len(rejected), len(rejected), tuple(warnings))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from australis.algebra.network import Input
 from australis.algebra.schema import parse_schema
 from australis.app import running, showing
 from australis.app.exit_codes import FAILED
@@ -64,8 +65,10 @@ def command(
             expected = f"one of {', '.join(found)}"
             raise EngineError(Problem(address.root, f"there is no input {name!r}", expected))
         schema, done, bad = parse_schema(str(found[name]["schema"])), Receipt(0), 0
+        # A node of an earlier version says nothing of weights.
+        taken = Input(schema, weight=found[name].get("weight")).arriving
         with open_reader(
-            path, schema, stream_format=stream_format if path == STANDARD_STREAM else None
+            path, taken, stream_format=stream_format if path == STANDARD_STREAM else None
         ) as reader:
             for batch in reader.batches():
                 bad += len(batch.rejected)

@@ -343,7 +343,7 @@ class NodeOptions:
 
     def source(self, network: Network, name: str, text: str, options: Options) -> Source:
         """The source of an input; an invalid text is a usage error."""
-        schema, rate = network.inputs[name].schema, rate_texts(network, self.rate).get(name)
+        schema, rate = network.inputs[name].arriving, rate_texts(network, self.rate).get(name)
         try:
             replay = parse_replay(rate, self.speed, self._time_of(name, schema))
             follow = self.follow and text != STANDARD_STREAM
@@ -367,7 +367,7 @@ def refuse_elsewhere(
     for name, text in sources.items():
         if not is_file_source(text):
             try:
-                check_ends(parse_source(name, text, network.inputs[name].schema, AS_IT_IS), text)
+                check_ends(parse_source(name, text, network.inputs[name].arriving, AS_IT_IS), text)
             except EngineError as error:
                 hint = f"or leave out --engine {engine}"
                 raise click.UsageError(f"--input {name}={error}, {hint}") from None

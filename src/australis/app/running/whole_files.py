@@ -31,7 +31,7 @@ def open_inputs(
         for name, text in sources.items():
             given = network.inputs[name]
             options = replace(shared, format=(formats or {}).get(name, given.format))
-            readers[name] = stack.enter_context(open_source(name, text, given.schema, options))
+            readers[name] = stack.enter_context(open_source(name, text, given.arriving, options))
         yield readers
 
 

@@ -249,7 +249,8 @@ class Reader:
         if network is None or self.link.input not in network.inputs:
             raise ClusterError(Problem(self.link.input, "is no input of the network that runs here"))
         given = network.inputs[self.link.input]
-        fitting(f"{self.link.source} for {self.link.input}", schema.empty_table(), given.schema)
+        wanted = given.arriving.but_optional(*schema.names)
+        fitting(f"{self.link.source} for {self.link.input}", schema.empty_table(), wanted)
         return schema
 
     def _store(self, connection: Connection, messages: Sequence[Message]) -> None:

@@ -49,7 +49,7 @@ def without(
             name=network.name,
             inputs={
                 **{name: network.inputs[name] for name in sorted(tables)},
-                **{name: Input(network.schemas[ref], source=f"{giver}/{name}") for ref, name in sent.items()},
+                **{name: _link(network, ref, f"{giver}/{name}") for ref, name in sent.items()},
             },
             boxes={box: _reading(node, sent) for box, node in leaving.items()},
             outputs={name: Output(ref) for ref, name in returned.items()},
@@ -59,6 +59,11 @@ def without(
         tuple(sent.values()),
         tuple(returned.values()),
     )
+
+
+def _link(network: Network, ref: Ref, source: str) -> Input:
+    """A stream that comes from another node, whose gates go on scaling its weight."""
+    return Input(network.schemas[ref], source=source, weight=network.weights.get(ref))
 
 
 def immovable(network: Network) -> frozenset[str]:
@@ -108,7 +113,7 @@ def _giver(
         network,
         inputs={
             **{name: each for name, each in network.inputs.items() if name not in gone},
-            **{name: Input(network.schemas[ref], source=f"{taker}/{name}") for ref, name in returned.items()},
+            **{name: _link(network, ref, f"{taker}/{name}") for ref, name in returned.items()},
         },
         boxes=boxes,
         outputs={

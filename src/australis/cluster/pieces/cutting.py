@@ -101,7 +101,8 @@ class _Cutting:
         }
         for ref, place in links.items():
             source = f"{place}/{self._names[ref]}"
-            inputs[self._here(ref, links).id] = Input(network.schemas[ref], source=source)
+            here = self._here(ref, links).id
+            inputs[here] = Input(network.schemas[ref], source=source, weight=network.weights.get(ref))
         outputs = {
             name: each for name, each in network.outputs.items() if self._places[each.source.id] == node
         }

@@ -118,9 +118,10 @@ def _first(
     step_us: float = 1000,
 ) -> pa.Table:
     """The first tuples of a file, a store or a generator."""
-    schema = network.inputs[name].schema
+    schema = network.inputs[name].arriving
     if source is None or (isinstance(source, str) and source.startswith(PREFIX)):
-        made = made_up(name, schema, seed, step_us) if source is None else _generator(name, source, schema)
+        drawn = made_up(name, schema.but_optional(), seed, step_us) if source is None else None
+        made = drawn or _generator(name, str(source), schema)
         return _taken((made.batch(number) for number in count()), schema, min(rows, made.tuples or rows))
     if isinstance(source, StoreReader):
         with closing(source):
@@ -150,7 +151,7 @@ def _taken(batches: Iterator[pa.Table], schema: Schema, rows: int) -> pa.Table:
         left -= found[-1].num_rows
         if left <= 0:
             break
-    return pa.concat_tables(found)
+    return pa.concat_tables(found, promote_options="default")
 
 
 def _interleaved(parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

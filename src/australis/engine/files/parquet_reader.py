@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from australis.algebra.schema import Schema
 from australis.algebra.types import DataType
-from australis.engine.files.reader import Reader, check_columns
+from australis.engine.files.reader import Reader, check_columns, there
 from australis.engine.files.rows import Batch, Mark, Rejected, null_faults, place_of, without
 from australis.engine.files.soundness import row_text, unsound_rows
 from australis.errors import EngineError, Problem
@@ -31,9 +31,9 @@ class ParquetReader(Reader):
         self._mark = Mark()
         try:
             found = self._file.schema_arrow
-            self.notes = check_columns(
-                path, {name: name for name in schema.names}, found.names, "the Parquet file"
-            )
+            wanted = there(schema, {name: name for name in schema.names}, found.names)
+            self._names = list(wanted)
+            self.notes = check_columns(path, wanted, found.names, "the Parquet file")
             self._check_types(found)
         except BaseException:
             self.close()
@@ -54,7 +54,7 @@ class ParquetReader(Reader):
         for group in range(self._file.metadata.num_row_groups):
             rows = self._file.metadata.row_group(group).num_rows
             if row + rows > first:
-                for batch in self._file.iter_batches(BATCH_ROWS, [group], list(self._schema.names)):
+                for batch in self._file.iter_batches(BATCH_ROWS, [group], self._names):
                     if row >= first:
                         yield batch
                     row += batch.num_rows
@@ -79,7 +79,7 @@ class ParquetReader(Reader):
         self._file.close()
 
     def _check_types(self, found: pa.Schema) -> None:
-        for field in self._schema:
+        for field in (self._schema[name] for name in self._names):
             given = found.field(field.name).type
             if not fits(given, field.type):
                 raise EngineError(
@@ -91,7 +91,11 @@ class ParquetReader(Reader):
                 )
 
     def _batch(self, batch: pa.RecordBatch) -> Batch:
-        columns = {f.name: column_of(batch.column(f.name), f.type, self._timezone) for f in self._schema}
+        columns = {f.name: pa.nulls(batch.num_rows, f.type.arrow) for f in self._schema}
+        columns |= {
+            name: column_of(batch.column(name), self._schema[name].type, self._timezone)
+            for name in self._names
+        }
         table = pa.table(list(columns.values()), self._schema.arrow)
         faults = {**null_faults(self._schema, columns), **unsound_rows(columns)}
         rejected = (self._rejected(columns, row, reason) for row, reason in sorted(faults.items()))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
+from australis.algebra.schema import Schema
 from australis.engine.files.blocks import TextSource
 from australis.engine.files.opening import Idle
 from australis.engine.files.rows import Batch, Mark
@@ -89,6 +90,11 @@ class TextReader(Reader):
 
     def close(self) -> None:
         self._source.close()
+
+
+def there(schema: Schema, wanted: Mapping[str, str], columns: Collection[str]) -> dict[str, str]:
+    """The columns wanted for attributes, without those that are left out where the schema allows it."""
+    return {name: of for name, of in wanted.items() if of in columns or not schema[name].optional}
 
 
 def check_columns(

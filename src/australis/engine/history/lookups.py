@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from australis.algebra.network import Ref
 from australis.engine.history.allowed_values import as_lookup
 from australis.engine.history.organisation import keepings
 from australis.engine.history.passing_values import let_through
@@ -37,7 +38,13 @@ class Lookups:
     def __init__(self, root: Root, plan: Plan) -> None:
         self._root = root
         kept = keepings(plan)
-        self._keys = {arc: keeping.key for arc, keeping in kept.items() if keeping.key is not None}
+        weights = plan.network.weights
+        # A gate may change a weight, and what is looked up by it.
+        self._keys = {
+            arc: keeping.key
+            for arc, keeping in kept.items()
+            if keeping.key is not None and keeping.key != weights.get(Ref.parse(arc))
+        }
         self._zones: Cache[tuple[Zone, ...]] = Cache(ZONES_BUDGET)
         self._made: dict[tuple[str, ...], _Known] = {}
         self.readers = frozenset(reader for arc in self._keys for reader in plan.arcs[arc].readers)

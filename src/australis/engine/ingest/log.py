@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Network
+from australis.algebra.network import QUARANTINE, QUARANTINE_SCHEMA, Input, Network
 from australis.algebra.schema import TS, Schema
 from australis.engine.crash_points import crash_point
 from australis.engine.files import Rejected, first_unsound
@@ -48,6 +48,7 @@ from australis.engine.store import (
 from australis.engine.threads import Threads
 from australis.errors import EngineError, Problem
 from australis.kernels.progress import mark_of, risen_of
+from australis.kernels.weights import weighed
 from australis.plan.superboxes import QUARANTINE_ARC
 
 _NUMBER = re.compile(r"-?\d+")
@@ -125,10 +126,10 @@ class Ingest:
 
     def store(self, name: str, batch: Pushed, now: int, network: Network | None = None) -> StoredTuples:
         """Write tuples of an input to a file; the input may be new, in a network that does not run yet."""
-        schema = self._schema(name) if network is None else network.inputs[name].schema
+        given = self._input(name) if network is None else network.inputs[name]
         path = f"{(network or self._network).name}.{name}"
-        fit = fitting(path, as_table(path, batch, schema), schema)
-        table, unsound = apart(path, fit, schema)
+        arrived = weighed(as_table(path, batch, given.arriving), given.weight)
+        table, unsound = apart(path, fitting(path, arrived, given.schema), given.schema)
         ts = None if TS in table.column_names else now
         if not table.num_rows:
             return StoredTuples(Segment(name, "", 0, 0, 0, 0, 0, first=0, ts=ts), unsound)
@@ -143,7 +144,8 @@ class Ingest:
     def adopt(self, name: str, uri: str, now: int) -> StoredTuples:
         """Describe a Parquet file as a segment of an input, if every value in it can be read."""
         segment, found = adopt(self._root, name, uri, 0, now)
-        schema = self._schema(name)
+        given = self._input(name)
+        schema = given.schema
         fitting(uri, found.empty_table(), schema)
         for field in schema:
             if not widens(found.field(field.name).type, field.type.arrow):
@@ -151,7 +153,10 @@ class Ingest:
                 expected = f"{field.type.arrow}; read the file and push its tuples instead"
                 raise EngineError(Problem(uri, what, expected))
         with self._root.open(uri) as source:
-            unsound = first_unsound(pq.ParquetFile(source), schema)
+            file = pq.ParquetFile(source)
+            unsound = first_unsound(file, schema)
+            if given.weight is not None and file.read([given.weight])[given.weight].null_count:
+                unsound = unsound or f"its column {given.weight!r} has NULLs"
         if unsound is not None:
             raise EngineError(Problem(uri, unsound, "values that can be read; push its tuples instead"))
         with self._root.open(uri) as source:
@@ -335,7 +340,10 @@ class Ingest:
         return write_segment(self._root, QUARANTINE_ARC, table, ts=now, writer=f"<{name}")
 
     def _schema(self, name: str) -> Schema:
+        return self._input(name).schema
+
+    def _input(self, name: str) -> Input:
         if name not in self._network.inputs:
             known = ", ".join(self._network.inputs)
             raise EngineError(Problem(self._network.name, f"there is no input {name!r}", f"one of {known}"))
-        return self._network.inputs[name].schema
+        return self._network.inputs[name]

@@ -42,7 +42,8 @@ def record_of(schema: Schema, name: str = "tuple") -> dict[str, Any]:
 
 def _field(field: Field) -> dict[str, Any]:
     found = _type(field.type)
-    return {"name": field.name, "type": ["null", found] if field.nullable else found}
+    # One that may be left out is written as other nodes write it, who always have it.
+    return {"name": field.name, "type": ["null", found] if field.nullable and not field.optional else found}
 
 
 def _type(given: DataType) -> Any:

@@ -33,7 +33,10 @@ def live(
             source = Ref.parse(superbox.reads[stream])
             drop_id = _free(f"drop_{drop_box.number}", network)
             boxes[drop_id] = Node(
-                _box(drop_box, name), (source,), TAG, _told(drop_box) + remarks.get(drop_box.number, "")
+                _box(drop_box, name),
+                (source,),
+                TAG,
+                _told(drop_box, network.weights.get(source)) + remarks.get(drop_box.number, ""),
             )
             passed_on = Ref(drop_id, 1 if drop_box.where else 0)
             for box_id in superbox.boxes:
@@ -50,9 +53,10 @@ def _box(drop_box: GateDropBox, superbox: str) -> Box:
     return Drop(drop_box.share, zlib.crc32(superbox.encode()))
 
 
-def _told(drop_box: GateDropBox) -> str:
+def _told(drop_box: GateDropBox, weight: str | None) -> str:
     part = "" if drop_box.share == 1 else f"{drop_box.share:.1%} of "
-    return f"sheds {part}those with {drop_box.where}" if drop_box.where else f"sheds {part}all"
+    scales = f", and multiplies {weight} by {drop_box.factor:.4g}" if weight and drop_box.factor > 1 else ""
+    return (f"sheds {part}those with {drop_box.where}" if drop_box.where else f"sheds {part}all") + scales
 
 
 def _passed(

@@ -96,6 +96,7 @@ def parse_ticks(input: str, text: str, schema: Schema, options: Options) -> Tick
     >>> parse_ticks("x", "ticks:every=10 s,tuples=3", parse_schema("at timestamp"), Options()).every_us
     10000000
     """
+    schema = schema.but_optional()
     if len(schema) != 1 or schema.fields[0].type.name != "timestamp":
         raise EngineError(Problem(text, f"the input has ({schema})", "one attribute, a timestamp"))
     if options.replay is not None:

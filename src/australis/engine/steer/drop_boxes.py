@@ -77,7 +77,7 @@ class DropBoxes:
                 continue
             where = box.where.get(arc, "")
             self._last += 1
-            found[stream] = GateDropBox(self._last, box.share, where)
+            found[stream] = GateDropBox(self._last, box.share, where, box.rate)
             note_insertion(change, Entry(self._last, superbox, stream, where, box.share, now, None, 0, 0))
         return found
 

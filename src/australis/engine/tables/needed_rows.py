@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 from australis.algebra.boxes import Filter, Join
-from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, UserCall, walk
+from australis.algebra.expr import Attribute, Call, Case, Cast, Expr, UserCall, attributes, walk
 from australis.algebra.network import Network, Ref
 from australis.algebra.types import BOOLEAN
 
@@ -30,7 +30,10 @@ def wanted(network: Network, name: str) -> Expr | None:
         return None
     found = [_by(network, box_id, port) for box_id, port in network.consumers[ref]]
     known = [each for each in found if each is not None]
-    return reduce(_either, known) if known and len(known) == len(found) else None
+    where = reduce(_either, known) if known and len(known) == len(found) else None
+    # A row may come without its weight, and a gate multiply it: a predicate on it says nothing of the row.
+    is_sure = where is None or network.inputs[name].weight not in attributes(where)
+    return where if is_sure else None
 
 
 def join_keys(network: Network, name: str) -> list[tuple[str, ...]]:

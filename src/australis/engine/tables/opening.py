@@ -55,5 +55,5 @@ def open_store(network: Network, name: str) -> Stored:
     assert given.store is not None, "the input has a store"
     path = f"{network.name}.{name}"
     if given.store.kind is StoreKind.FILE:
-        return FileStored(path, given.store, given.schema, network.timezone, given.format)
-    return _OPENED[given.store.kind](path, given.store, given.schema, network.timezone)
+        return FileStored(path, given.store, given.arriving, network.timezone, given.format)
+    return _OPENED[given.store.kind](path, given.store, given.arriving, network.timezone)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from australis.algebra.network import Ref
 from australis.algebra.quality import ValueGraph
 from australis.engine.history import Lookups
 from australis.engine.ledger import ALL, Ledger, LogEvent, Queues, loads_of
@@ -168,6 +169,7 @@ class Dispatch:
             layered_from=self._settings.layered_from,
             splits=self._splits(queues.plan, superbox),
             drop_boxes=_drop_boxes(queues.plan, superbox, drop_boxes),
+            weights=_weights(queues.plan, superbox, drop_boxes),
             watched=_watched(queues.plan, superbox),
             members=members,
             lookups=self._plan.lookups.of(queues, superbox),
@@ -239,6 +241,18 @@ def _drop_boxes(plan: Plan, superbox: Superbox, drop_boxes: GateDropBoxes) -> di
     return {
         name: drop_boxes[own[arc]] for name, arc in superbox.streams.items() if own.get(arc) in drop_boxes
     }
+
+
+def _weights(plan: Plan, superbox: Superbox, drop_boxes: GateDropBoxes) -> dict[str, tuple[str, float]]:
+    """The weights of the streams at a gate with a drop box, and by how much they grow there.
+
+    All streams grow: a predicate on one of them is to shed its part of all their tuples.
+    """
+    factor = max((each.factor for each in drop_boxes.values()), default=1.0)
+    gates = plan.superboxes[superbox.members[0]].streams.values()
+    known = plan.network.weights
+    own = {name: Ref.parse(arc) for name, arc in superbox.streams.items() if arc in gates}
+    return {name: (known[ref], factor) for name, ref in own.items() if ref in known and factor > 1.0}
 
 
 def _watched(plan: Plan, superbox: Superbox) -> dict[str, dict[str, ValueGraph]]:

@@ -68,6 +68,7 @@ from australis.kernels.boxes import Ask
 from australis.kernels.kernel import CAUSE, State
 from australis.kernels.pipeline import Passage, Pipeline, PipelineState
 from australis.kernels.progress import StreamMarks
+from australis.kernels.weights import scaled
 from australis.plan.spread import SpreadKind
 from australis.plan.superboxes import QUARANTINE_ARC, Superbox
 from australis.qos.histograms import bins_of
@@ -244,11 +245,11 @@ class Task:
     def _partitions(self, done: _Done) -> Partitions:
         """The tuples that are let in, by partition of the share."""
         keys = self._keys
-        if keys is None or self._numbers_are_unique:
+        if keys is None or (self._numbers_are_unique and not self._scales(keys)):
             found = self._read(keys)
             return {each: self._let_in(streams, done, counts=True) for each, streams in found.items()}
-        # The rank of a tuple among those of its number decides whether it is shed. So each task looks at all
-        # tuples, and only the first one reports what was shed.
+        # The rank of a tuple among those of its number decides whether it is shed, and what is scaled may
+        # decide its partition. So each task looks at all tuples, and only the first one reports what is shed.
         (whole,) = self._read(None).values()
         let_in = self._let_in(whole, done, counts=self._part == 0)
         return by_partition(let_in, keys, self._waybill.partitions, self._share.partitions)
@@ -264,6 +265,10 @@ class Task:
         """Whether no two tuples of a stream with a drop box have one number."""
         gates = [self._waybill.streams.get(name, ()) for name in self._waybill.drop_boxes]
         return all(segment.first is not None for segments in gates for segment in segments)
+
+    def _scales(self, keys: Keys) -> bool:
+        """Whether the gates change a value by which tuples are divided."""
+        return any(weight in keys[Ref(name)] for name, (weight, _) in self._waybill.weights.items())
 
     def _read(self, keys: Keys | None) -> Partitions:
         """The tuples of the streams, whole if a drop box looks at them or one has to be quarantined."""
@@ -284,6 +289,9 @@ class Task:
                 found[name] = let_in(drop_box, self._superbox.id, found[name], schema, network.timezone)
                 shed = came - found[name].num_rows if counts else 0
                 done.shed[name] = done.shed.get(name, 0) + shed
+        for name, (weight, factor) in self._waybill.weights.items():
+            if name in found:
+                found[name] = scaled(found[name], weight, factor)
         return found
 
     # --- processing

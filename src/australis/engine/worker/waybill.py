@@ -106,6 +106,13 @@ class GateDropBox:
     """Its number in the log of drop boxes."""
     share: float
     where: str = ""
+    rate: float = 0.0
+    """The fraction of all tuples at its gate that should be shed."""
+
+    @property
+    def factor(self) -> float:
+        """How many tuples each one stands for that the gate lets through."""
+        return 1.0 / (1.0 - self.rate) if self.rate < 1.0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -158,6 +165,8 @@ class Waybill:
     """How the segments of the arcs that it writes are split by the keys of their readers."""
     drop_boxes: Mapping[str, GateDropBox] = field(default_factory=dict)
     """The drop boxes that the tuples go through first, by input."""
+    weights: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    """The weight of each input at whose gate some are shed, and by how much it grows for the others."""
     watched: Mapping[str, Mapping[str, ValueGraph]] = field(default_factory=dict)
     """The value graphs by which tuples are counted: by outputs of the superbox, and of the network."""
 
@@ -194,6 +203,7 @@ class Waybill:
         given["states"] = {key: tuple(names) for key, names in given["states"].items()}
         given["moments"] = tuple((number, time) for number, time in given["moments"])
         given["drop_boxes"] = {name: GateDropBox(**each) for name, each in given["drop_boxes"].items()}
+        given["weights"] = {name: (weight, factor) for name, (weight, factor) in given["weights"].items()}
         given["watched"] = {
             name: {output: ValueGraph(**graph) for output, graph in graphs.items()}
             for name, graphs in given["watched"].items()

@@ -107,7 +107,7 @@ class Feeds:
             has_it = name in network.outputs or name == QUARANTINE
             return network.output_schema(name) if has_it else None
         given = network.inputs.get(name)
-        return None if given is None or given.table or given.store is not None else given.schema
+        return None if given is None or given.table or given.store is not None else given.arriving
 
     def _start(self, key: Key, schema: Schema) -> None:
         assert self._node is not None

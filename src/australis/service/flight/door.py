@@ -210,7 +210,7 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
             problem = Problem(f"{network.name}.{name}", f"there is no {kind} {name!r}", hint)
             raise ServiceError(ErrorCode.NOT_FOUND, problem)
         if kind == "input":
-            schema = network.inputs[name].schema.arrow
+            schema = network.inputs[name].arriving.arrow
         elif kind == "output":
             schema = output_schema(node, name)
         else:

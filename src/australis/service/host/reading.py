@@ -57,6 +57,7 @@ def inputs(host: Host) -> list[Told]:
         {
             "name": name,
             "schema": str(given.schema),
+            "weight": given.weight,
             "is_table": given.table,
             "has_store": given.store is not None,
             "description": given.description,

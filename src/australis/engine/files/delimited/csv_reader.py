@@ -10,7 +10,7 @@ from australis.algebra.store import FileFormat
 from australis.engine.files.blocks import TextSource
 from australis.engine.files.delimited.dialect import Dialect, separated
 from australis.engine.files.delimited.records import DelimitedReader, Layout, csv_settings
-from australis.engine.files.reader import check_columns
+from australis.engine.files.reader import check_columns, there
 from australis.errors import EngineError, Problem
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -44,15 +44,17 @@ class CsvReader(DelimitedReader):
     def _named_layout(self) -> Layout:
         wanted = {name: name for name in self._schema.names} | dict(self._format.renamed)
         header = self._read_header()
+        wanted = there(self._schema, wanted, header)
         # If the first line has none of the names, it is perhaps no header.
         hint = "" if set(header) & set(wanted.values()) else f", or {_WITHOUT_HEADER}"
         notes = check_columns(self._path, wanted, header, "the header", hint)
         return Layout(header, self._dialect, wanted, notes)
 
     def _ordered_layout(self) -> Layout:
-        columns = self._format.order or self._schema.names
+        columns = self._format.order or self._schema.but_optional().names
         self._check_first(self._source.peek_line(), len(columns))
-        return Layout(columns, self._dialect, {name: name for name in self._schema.names})
+        wanted = there(self._schema, {name: name for name in self._schema.names}, columns)
+        return Layout(columns, self._dialect, wanted)
 
     def _check_first(self, first: bytes, columns: int) -> None:
         """Refuse a file whose first record has another number of fields: all others would be rejected."""

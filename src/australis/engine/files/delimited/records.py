@@ -45,6 +45,7 @@ class Layout:
     columns: Sequence[str]
     dialect: Dialect
     wanted: Mapping[str, str]
+    """Without an attribute that the file leaves out: it is NULL."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -134,10 +135,11 @@ class DelimitedReader(TextReader):
             texts = pacsv.read_csv(pa.BufferReader(data), whole, parsing, conversion)
         except pa.ArrowInvalid as error:
             raise EngineError(Problem(self._path, f"is no CSV from line {block.line} on: {error}")) from None
-        found = [texts[str(columns.index(self._layout.wanted[name]))] for name in self._schema.names]
-        return pa.table(
-            found if is_text else [_as_it_was(each) for each in found], names=list(self._schema.names)
-        )
+        found = {name: texts[str(columns.index(of))] for name, of in self._layout.wanted.items()}
+        if not is_text:
+            found = {name: _as_it_was(each) for name, each in found.items()}
+        left_out = pa.chunked_array([pa.nulls(texts.num_rows, pa.binary())])
+        return pa.table({name: found.get(name, left_out) for name in self._schema.names})
 
     def _columns(self, texts: pa.Table) -> tuple[dict[str, pa.Array], dict[int, str]]:
         """The typed columns, and the rows that do not fit, each with the first reason."""

@@ -13,7 +13,7 @@ from australis.engine.files.delimited.dialect import Dialect
 from australis.engine.files.delimited.records import DelimitedReader, Layout
 from australis.engine.files.delimited.zeek_header import EXPECTED, ZeekHeader, column_named
 from australis.engine.files.delimited.zeek_values import epoch_times, plain_texts, truths
-from australis.engine.files.reader import check_columns
+from australis.engine.files.reader import check_columns, there
 from australis.engine.files.texts import Converted, convert
 from australis.errors import EngineError, Problem
 
@@ -35,6 +35,7 @@ class ZeekReader(DelimitedReader):
         columns = self._header.columns
         self._types = self._header.types
         found = {name: column_named(name, columns) for name in self._schema.names} | self._renamed
+        found = there(self._schema, found, columns)
         # A log has many more columns than a query needs: they are not worth a note.
         check_columns(self._path, found, columns, "the line #fields")
         dialect = Dialect(self._header.separator, "", (self._header.unset,), skips_empty_lines=True)
@@ -58,7 +59,7 @@ class ZeekReader(DelimitedReader):
         return _ABOUT.sub(b"", block)
 
     def _converted(self, field: Field, texts: pa.Array) -> Converted:
-        type_ = self._types.get(self._layout.wanted[field.name], "")
+        type_ = self._types.get(self._layout.wanted.get(field.name, ""), "")
         if field.type.name == "timestamp" and type_ in ("time", ""):
             return epoch_times(texts, self._timezone)
         if field.type.name == "string":

@@ -16,12 +16,13 @@ _CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD")
 def adoptable_rows(path: str, schema: Schema, format: FileFormat | None = None) -> int | None:
     """The number of rows of a Parquet file whose columns need no conversion; None if any does.
 
-    A file without the schema's attributes is refused, as by its reader.
+    A file without the schema's attributes is refused, as by its reader. One that leaves out an attribute, as
+    it may, is read: a segment has every attribute.
     """
     with open_reader(path, schema, format=format):
         metadata = pq.read_metadata(path)
     found = metadata.schema.to_arrow_schema()
-    is_same = all(_is_same(found.field(field.name), field) for field in schema)
+    is_same = all(each.name in found.names and _is_same(found.field(each.name), each) for each in schema)
     if not (is_same and _is_readable(metadata) and _has_no_nulls(metadata, schema)):
         return None
     with pq.ParquetFile(path) as file:
@@ -42,7 +43,7 @@ def _is_readable(metadata: pq.FileMetaData) -> bool:
 def _has_no_nulls(metadata: pq.FileMetaData, schema: Schema) -> bool:
     """Whether the file's metadata shows that there is no NULL where none is allowed."""
     names = [metadata.schema.column(index).name for index in range(metadata.num_columns)]
-    needed = [names.index(field.name) for field in schema if not field.nullable]
+    needed = [names.index(field.name) for field in schema if field.optional or not field.nullable]
     return all(
         _null_count(metadata.row_group(group).column(index)) == 0
         for group in range(metadata.num_row_groups)

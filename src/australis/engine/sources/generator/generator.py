@@ -168,7 +168,8 @@ def parse_generator(input: str, text: str, schema: Schema, options: Options) -> 
     disorder = settings.get("disorder", f"{step_us * _DISORDER_STEPS} us")
     span("disorder", disorder)
     seed = _whole("seed", settings.get("seed", "0"))
-    return GeneratorSource(input, schema, seed, tuples, f"{step_us} us", disorder, columns, options)
+    drawn = schema.but_optional(*columns)
+    return GeneratorSource(input, drawn, seed, tuples, f"{step_us} us", disorder, columns, options)
 
 
 def _settings(text: str) -> tuple[dict[str, str], dict[str, GeneratedColumn]]:

@@ -195,15 +195,17 @@ def decoder(address: Address, schema: Schema, timezone: str) -> Decoder:
         if schema[name].type.name not in _PLACES[place]:
             what = f"the attribute {name!r} of the {place} is a {schema[name].type}"
             raise address.problem(what, " or ".join(_PLACES[place]))
+    form = address.option("value", JSON, VALUES)
+    if form in (TEXT, BASE64) or all(field.optional for field in schema if field.name not in taken):
+        schema = schema.but_optional(*taken)
     rest = tuple(field for field in schema if field.name not in taken)
-    values = _values(address, Schema(rest), timezone) if rest else None
+    values = _values(address, form, Schema(rest), timezone) if rest else None
     skips = address.option("tombstones", "tuples", ("tuples", "skip")) == "skip"
     return Decoder(address, schema, timezone, values, key, headers, places, skips)
 
 
-def _values(address: Address, schema: Schema, timezone: str) -> Values:
+def _values(address: Address, form: str, schema: Schema, timezone: str) -> Values:
     """How the values are read, of which the other attributes are made."""
-    form = address.option("value", JSON, VALUES)
     if form == JSON:
         return _Json(JsonObjects(schema, timezone))
     if form == AVRO:

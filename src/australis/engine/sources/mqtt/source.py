@@ -89,7 +89,9 @@ def parse_mqtt(input: str, text: str, schema: Schema, options: Options) -> MqttS
         missing = "host" if not parts.hostname else "topic" if not topic else "id"
         raise EngineError(Problem(where, f"the address has no {missing}", _EXPECTED))
     attribute = given.text("attribute") or None
-    decoding = Decoding(schema, given.one_of("format", JSON, FORMATS), options.timezone, attribute)
+    format = given.one_of("format", JSON, FORMATS)
+    schema = schema if format == JSON else schema.but_optional()
+    decoding = Decoding(schema, format, options.timezone, attribute)
     _check(where, decoding)
     source = MqttSource(
         input,

@@ -48,6 +48,8 @@ class Input(BaseModel):
 
     name: str
     schema_: str = Field(alias="schema")
+    weight: str | None
+    """The attribute that says how many tuples a tuple stands for; tuples may come without it."""
     is_table: bool
     has_store: bool
     description: str

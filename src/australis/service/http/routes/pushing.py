@@ -91,7 +91,7 @@ def _push(
         hint = f"one of {', '.join(network.inputs)}"
         problem = Problem(f"{network.name}.{name}", f"there is no input {name!r}", hint)
         raise ServiceError(ErrorCode.NOT_FOUND, problem)
-    decoded = decode(body, media_type, network.inputs[name].schema, network.timezone, bytes_most)
+    decoded = decode(body, media_type, network.inputs[name].arriving, network.timezone, bytes_most)
     made = None if key is None else Key(caller, key, _digest(name, media_type, body))
     receipt = push(host, name, decoded.table, rejected=decoded.rejected, key=made, wait_s=WAIT_S, within=span)
     return Pushed(
