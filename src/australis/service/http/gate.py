@@ -9,6 +9,7 @@ import secrets
 import time
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from fastapi.requests import HTTPConnection
 from starlette.exceptions import HTTPException
@@ -68,7 +69,9 @@ class Gate:
             connection.state.caller = call.caller = self._access.caller(presented(headers))
         if (headers.get("content-length") or "0").isdecimal():
             _check_size(int(headers.get("content-length") or 0), self._limits.body_bytes)
-        self._enter(call)
+        if not is_open:
+            # Who needs no token takes no place of those who do, and health is told however busy it is.
+            self._enter(call)
 
     def _enter(self, call: _Call) -> None:
         if not call.is_http:
@@ -169,7 +172,9 @@ class _Call:
         took_ms = took_s * 1000
         name = self.caller.name if self.caller else "-"
         method = self.scope.get("method", "WS")
-        _log.info("%s %s %s %d %.1f ms %s", self.id, method, self.scope["path"], self.status, took_ms, name)
+        # Quoted, or a line break in a path would begin a line of the caller's own.
+        path = quote(self.scope["path"])
+        _log.info("%s %s %s %d %.1f ms %s", self.id, method, path, self.status, took_ms, name)
         route = getattr(self.scope.get("route"), "path", "")
         self.span.note({"http.response.status_code": self.status, "http.route": route, "enduser.id": name})
         failure = f"answered with {self.status}" if self.status >= _OUR_FAULT else ""
