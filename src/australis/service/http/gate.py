@@ -28,6 +28,10 @@ DESCRIPTION = frozenset({"/v1/openapi.json", "/v1/docs"})
 """What needs none on loopback."""
 BODY_WAIT_S = 30.0
 """How long the next part of a body may take to come."""
+PATIENCE_S = 60.0
+"""For how long a client may take nothing of an answer."""
+PIECE_BYTES = 1 << 18
+"""Answers are sent in such pieces: the server does not buffer what the client has not taken."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _REFUSED_SOCKET = 1008
 _OUR_FAULT = 500
@@ -55,6 +59,10 @@ class Gate:
             await self._app(scope, body, call.send)
         except ServiceError as error:
             await call.refuse(error, receive)
+        except Exception:
+            # The server closes the connection of an answer that is not whole.
+            if not call.is_given_up:
+                raise
         finally:
             self.leave(call)
             call.log()
@@ -123,7 +131,7 @@ class _Call:
     def __init__(self, scope: Scope, send: Send, gate: Gate) -> None:
         self.scope, self._send, self._gate = scope, send, gate
         self.is_http, self.held, self.status = scope["type"] == "http", "", 0
-        self.is_stream = False
+        self.is_stream = self.is_given_up = False
         self.caller: Any = None
         self._began = time.perf_counter()
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
@@ -148,7 +156,24 @@ class _Call:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             await self._gate.note(self)
-        await self._send(message)
+        if message["type"] == "http.response.body":
+            await self._send_body(message.get("body", b""), is_last=not message.get("more_body", False))
+        else:
+            await self._send(message)
+
+    async def _send_body(self, body: bytes, *, is_last: bool) -> None:
+        """Send a body, or a part of it, as fast as the client takes it."""
+        for begin in range(0, max(len(body), 1), PIECE_BYTES):
+            end = begin + PIECE_BYTES
+            more = not is_last or end < len(body)
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._send(
+                        {"type": "http.response.body", "body": body[begin:end], "more_body": more}
+                    )
+            except TimeoutError:
+                self.is_given_up = True
+                raise
 
     async def refuse(self, error: ServiceError, receive: Receive) -> None:
         """Answer with an error, without any route."""
