@@ -57,6 +57,20 @@ def test_a_token_is_found_until_it_is_revoked(tmp_path: Path) -> None:
         access.caller(f"Bearer {second}")
 
 
+def test_callers_are_not_told_of_a_file_that_cannot_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = TokenFile(tmp_path / "tokens.json")
+    file.new("owner", Role.OWNER)
+    access = Access(settings_of(file.path))
+    file.path.chmod(0o644)
+    with pytest.raises(ServiceError) as refused:
+        access.caller("Bearer x")
+    assert refused.value.code is ErrorCode.INTERNAL
+    assert str(tmp_path) not in str(refused.value)
+    assert f"{file.path}: can be read by others" in caplog.text
+
+
 def test_a_token_expires(tmp_path: Path) -> None:
     file = TokenFile(tmp_path / "tokens.json")
     brief, long = file.new("brief", Role.VIEWER, "1 us"), file.new("long", Role.VIEWER, "1 day")
