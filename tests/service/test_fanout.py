@@ -10,7 +10,7 @@ import pytest
 from tests.engine.in_process import InProcess
 
 from australis import NetworkBuilder, Node
-from australis.engine.deliver import Over
+from australis.engine.deliver import Follower, Over
 from australis.service.fanout import Fanout, Readership, Subscriber, Way
 from australis.service.fanout.fanout import CONSUMER
 from australis.service.settings import OutputSettings
@@ -117,3 +117,31 @@ def test_the_end_of_the_node_is_told(node: Node, fanout: Fanout) -> None:
     node.stop()
     assert subscriber.next(60) is None
     assert subscriber.over is Over.STOPPED
+
+
+def test_whatever_ends_a_channel_is_told_to_its_readers(
+    node: Node, fanout: Fanout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: object, **named: object) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(Follower, "next", broken)
+    subscriber = fanout.subscribe(node, "out")
+    assert subscriber.next(60) is None
+    assert subscriber.over is Over.STOPPED
+
+
+def test_windows_go_on_after_a_failure_of_the_disk(
+    node: Node, fanout: Fanout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError("no space left on device")
+
+    for value in range(20):
+        push(node, *range(value * 10, value * 10 + 10))
+    monkeypatch.setattr(node, "acknowledge", full)
+    fanout.let_go(node)
+    assert node.consumer(CONSUMER, "out")[0] == 0
+    monkeypatch.undo()
+    fanout.let_go(node)
+    assert node.consumer(CONSUMER, "out")[0] > 0

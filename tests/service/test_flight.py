@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,9 +13,11 @@ import httpx
 import pyarrow as pa
 import pytest
 from pyarrow import flight
+from tests.waiting import until
 
 import australis
 from australis.algebra.form import to_json
+from australis.service.flight.door import _Server
 
 Serve = Callable[..., httpx.Client]
 
@@ -181,3 +186,42 @@ def test_calls_are_limited_and_a_client_that_has_gone_frees_its_thread(serve: Se
             except flight.FlightUnavailableError:
                 # It looks once a second whether its client is there.
                 continue
+
+
+def test_a_client_that_goes_before_its_stream_begins_frees_its_thread(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, counted, begin = threading.Event(), threading.Event(), _Server._stream
+
+    def when_gone(self: Any, schema: Any, batches: Any, context: Any) -> Any:
+        asked.set()
+        until(context.is_cancelled)
+        found = begin(self, schema, batches, context)
+        counted.set()
+        return found
+
+    http = serve(flight={"calls": 1})
+    net = australis.NetworkBuilder("n")
+    net.input("x", "k long not null, name string").output("out")
+    http.put("/v1/network", json={"network": to_json(net.build())})
+    address = http.get("/v1/node").json()["flight"]
+    monkeypatch.setattr(_Server, "_stream", when_gone)
+    ticket = json.dumps({"output": "out", "from": 0, "follow": True})
+    asking = (
+        "from pyarrow import flight\n"
+        f"client = flight.connect({address!r}, generic_options=[('grpc.enable_http_proxy', 0)])\n"
+        f"client.do_get(flight.Ticket({ticket!r}))"
+    )
+    with subprocess.Popen([sys.executable, "-c", asking]) as child:
+        asked.wait()
+        child.kill()
+    counted.wait()
+    with flight.connect(address, generic_options=[("grpc.enable_http_proxy", 0)]) as client:
+
+        def is_taken() -> bool:
+            try:
+                return bool(put(client, [(None, table(1))]))
+            except flight.FlightUnavailableError:
+                return False
+
+        until(is_taken, 20)

@@ -143,6 +143,10 @@ def test_pause_step_and_resume(serve: Serve) -> None:
     assert client.post("/v1/network/pause").json() == {"state": "paused"}
     assert client.get("/readyz").json() == {"state": "paused"}
     client.post("/v1/flush")
+    for path in ("/v1/network/step", "/v1/flush"):
+        # Thousands of keys are remembered.
+        long = client.post(path, headers={"Idempotency-Key": "k" * 201})
+        assert (long.status_code, long.json()["error"]["code"]) == (400, "invalid_request")
     key = {"Idempotency-Key": "step-1"}
     first = client.post("/v1/network/step", headers=key).json()
     assert first["train"]["superbox"]

@@ -9,11 +9,14 @@ from collections.abc import Callable
 
 import httpx
 import pyarrow as pa
+import pytest
 from pyarrow import flight
+from tests.waiting import until
 
 import australis
 from australis.algebra.form import to_json
 from australis.service.flight.connections import Patience, cut
+from australis.service.http import gate
 
 Serve = Callable[..., httpx.Client]
 ROWS, BATCHES = 5_000, 6
@@ -70,6 +73,25 @@ def test_others_get_all_and_the_service_ends(serve: Serve) -> None:
             found += reader.read_chunk().data.num_rows
         reader.cancel()
         assert found == ROWS * BATCHES
+
+
+def test_an_answer_that_nobody_takes_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = serve(access={"limits": {"calls": 1}})
+    deploy(client)
+    push(client)
+    until(lambda: client.get("/v1/outputs/out/kept").json()["rows"] == ROWS * BATCHES)
+    monkeypatch.setattr(gate, "PATIENCE_S", 0.5)
+    host, port = client.base_url.host, client.base_url.port or 0
+    with socket.create_connection((host, port)) as held:
+        held.sendall(
+            f"GET /v1/outputs/out/tuples?limit=30000 HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+        )
+        head, _, first = held.recv(1 << 12).partition(b"\r\n\r\n")
+        until(lambda: client.get("/v1/node").status_code == 200)
+        taken = len(first)
+        while part := held.recv(1 << 20):
+            taken += len(part)
+    assert taken < int(head.lower().partition(b"content-length: ")[2].split()[0])
 
 
 def test_the_connection_of_one_that_takes_nothing_is_ended() -> None:

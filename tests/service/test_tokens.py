@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 from click.testing import CliRunner
 from tests.service.running import running_service
+from tests.waiting import until
 
 from australis.app.cli import main
 from australis.errors import ErrorCode, ServiceError
 from australis.service.access import Access, Role, TokenFile, check_exposure
 from australis.service.settings import ServiceSettings
+
+Serve = Callable[..., httpx.Client]
 
 
 def settings_of(path: Path, **access: object) -> ServiceSettings:
@@ -50,6 +55,20 @@ def test_a_token_is_found_until_it_is_revoked(tmp_path: Path) -> None:
     file.path.unlink()
     with pytest.raises(ServiceError):
         access.caller(f"Bearer {second}")
+
+
+def test_callers_are_not_told_of_a_file_that_cannot_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = TokenFile(tmp_path / "tokens.json")
+    file.new("owner", Role.OWNER)
+    access = Access(settings_of(file.path))
+    file.path.chmod(0o644)
+    with pytest.raises(ServiceError) as refused:
+        access.caller("Bearer x")
+    assert refused.value.code is ErrorCode.INTERNAL
+    assert str(tmp_path) not in str(refused.value)
+    assert f"{file.path}: can be read by others" in caplog.text
 
 
 def test_a_token_expires(tmp_path: Path) -> None:
@@ -153,7 +172,7 @@ def test_others_are_not_served_as_anonymous(tmp_path: Path) -> None:
 # --- names, origins, sizes, rates
 
 
-def test_names_and_origins_that_are_not_ours(serve: object, tmp_path: Path) -> None:
+def test_names_and_origins_that_are_not_ours(tmp_path: Path) -> None:
     settings = {
         "node": {"root": str(tmp_path / "root"), "runner": "light[1]"},
         "access": {"host_names": ["node.example"], "origins": ["https://panel.example"]},
@@ -175,12 +194,27 @@ def test_names_and_origins_that_are_not_ours(serve: object, tmp_path: Path) -> N
             {"Host": "evil.example"},
             {"Host": "127.0.0.1@evil.example"},
             {"Host": ""},
+            {"Host": "["},
+            {"Origin": "http://["},
             {"Origin": "http://evil.example"},
             {"Origin": "null"},
             {"Origin": "https://panel.example.evil.example"},
         ):
             refused = get(**headers)
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), headers
+
+
+def test_no_path_begins_a_line_of_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    def lines() -> list[str]:
+        return [each.getMessage() for each in caplog.records if "forged" in each.getMessage()]
+
+    with caplog.at_level("INFO", logger="australis"):
+        assert serve().get("/v1/x%0a2026-01-01T00:00:00.000Z%20INFO%20gate:%20forged%1b").status_code == 404
+        # It is logged once the answer is sent.
+        until(lambda: bool(lines()))
+    (line,) = lines()
+    assert "/v1/x%0A2026" in line
+    assert line.isprintable()
 
 
 def test_bodies_and_rates_have_limits(tmp_path: Path) -> None:
@@ -198,3 +232,16 @@ def test_bodies_and_rates_have_limits(tmp_path: Path) -> None:
         assert refused, "thirty calls in less than some seconds"
         assert int(refused[0].headers["Retry-After"]) >= 1
         assert client.get("/healthz").status_code == 200
+
+
+def test_health_is_told_while_as_many_calls_are_under_way_as_may_be(serve: Serve) -> None:
+    client = serve(access={"limits": {"calls": 1}})
+    host, port = client.base_url.host, client.base_url.port or 0
+    with socket.create_connection((host, port)) as held:
+        # A body that does not come.
+        head = f"POST /v1/network/check HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 9\r\n\r\n"
+        held.sendall(head.encode())
+        until(lambda: client.get("/v1/node").status_code == 429)
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 200
+    until(lambda: client.get("/v1/node").status_code == 200)

@@ -139,8 +139,9 @@ def test_inputs_and_outputs_that_are_not_there(client: httpx.Client) -> None:
     assert error(client.get("/v1/outputs/y/events")) == (404, "not_found")
     assert error(client.get("/v1/arcs/y/peek")) == (404, "not_found")
     assert error(client.get("/v1/outputs/out/events", params={"from": 999})) == (400, "invalid_request")
-    refused = client.get("/v1/outputs/out/events", headers={"Last-Event-ID": "x"})
-    assert error(refused) == (400, "invalid_request")
+    for seen in ("x", "-1", "9" * 5000, str(1 << 62)):
+        refused = client.get("/v1/outputs/out/events", headers={"Last-Event-ID": seen})
+        assert error(refused) == (400, "invalid_request"), seen
 
 
 def test_pages_go_on_where_the_last_one_ended(client: httpx.Client) -> None:

@@ -132,8 +132,10 @@ class Settings:
 
 def refuse_secrets(address: str, settings: Mapping[str, str] | None = None) -> None:
     """Refuse an address that holds a password itself: it would be in logs and messages."""
-    given = [urlsplit(address).password]
-    pairs = dict(parse_qsl(urlsplit(address).query)) | dict(settings or {})
+    parts = urlsplit(address)
+    given = [parts.password]
+    # Webhooks have their settings after the #.
+    pairs = dict(parse_qsl(parts.query)) | dict(parse_qsl(parts.fragment)) | dict(settings or {})
     given += [value for name, value in pairs.items() if any(word in name.lower() for word in _SECRET_NAMES)]
     if any(value and not SECRET.fullmatch(unquote(value)) for value in given):
         where = scheme_of(address) or "an address"

@@ -11,7 +11,7 @@ import pytest
 from tests.engine.tables.server import Server
 
 from australis import Network, NetworkBuilder, Node
-from australis.errors import ServiceError
+from australis.errors import EngineError, ServiceError
 from australis.service.feeds import Direction, Feeds, FeedState, FeedStatus
 from australis.service.settings import FeedSettings
 
@@ -164,3 +164,18 @@ def test_a_database_that_is_down_is_waited_for(node: Node, postgresql: Server, t
         postgresql.start()
         eventually(lambda: status_of(feeds, "high").tuples == 2)
     assert node.read("high").num_rows == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://user:plain@host/path",
+        "https://host/path?token=plain",
+        "https://host/path#form=array&secret=plain",
+        "postgresql://host/db?table=t&password=plain",
+    ],
+)
+def test_a_secret_is_refused_before_anybody_can_see_it(address: str) -> None:
+    with pytest.raises(EngineError, match="the address holds a password") as found:
+        Feeds(FeedSettings(outputs={"high": address}))
+    assert "plain" not in str(found.value)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from australis.algebra.counters import BEFORE, BEHIND, Counters
-from australis.algebra.network import QUARANTINE
+from australis.algebra.network import QUARANTINE, Ref
 from australis.algebra.schema import TS
 from australis.algebra.user_functions import limit_calls
 from australis.engine.crash_points import crash_point

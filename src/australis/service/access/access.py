@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from australis.errors import ErrorCode, Problem, ServiceError
@@ -10,9 +11,10 @@ from australis.service.access.limits import Rates
 from australis.service.access.network_rules import NetworkRules
 from australis.service.access.origins import Origins
 from australis.service.access.roles import Role
-from australis.service.access.tokens import TokenCheck
+from australis.service.access.tokens import Token, TokenCheck
 from australis.service.settings import ServiceSettings
 
+_log = logging.getLogger(__name__)
 BEARER = "bearer "
 
 
@@ -42,10 +44,19 @@ class Access:
             return Caller(ANONYMOUS, self._anonymous)
         if not authorization.lower().startswith(BEARER):
             raise _refused("is no bearer token")
-        token = self._tokens.find(authorization[len(BEARER) :].strip()) if self._tokens else None
+        token = self._found(authorization[len(BEARER) :].strip())
         if token is None:
             raise _refused("is no token of this service, or no longer")
         return Caller(token.name, token.role)
+
+    def _found(self, text: str) -> Token | None:
+        try:
+            return None if self._tokens is None else self._tokens.find(text)
+        except ServiceError as error:
+            # Who has shown no token is not told which file has them, and what is wrong with it.
+            _log.error("tokens cannot be checked: %s", error)
+            problem = Problem("authorization", "cannot be checked", "the log of the service, which says why")
+            raise ServiceError(ErrorCode.INTERNAL, problem) from None
 
 
 def _refused(what: str) -> ServiceError:

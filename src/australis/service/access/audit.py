@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -33,11 +34,15 @@ class AuditLog:
     def note(self, what: Mapping[str, Any]) -> None:
         """Add a line, with the time."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = json.dumps({"time": time, **what}, ensure_ascii=False) + "\n"
+        line = json.dumps({"time": time, **what}).encode() + b"\n"
         with self._lock:
             if os.fstat(self._file).st_size >= self._size_most:
                 self._rotate()
-            os.write(self._file, line.encode())
+            written = os.write(self._file, line)
+            if written < len(line):
+                # A full disk takes a part of it, to which the next line must not be added.
+                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file)
 
     def latest(self, limit: int) -> list[dict[str, Any]]:
@@ -67,13 +72,14 @@ class AuditLog:
         return file
 
     def _rotate(self) -> None:
-        os.close(self._file)
         self._older(self._files_most).unlink(missing_ok=True)
         for number in range(self._files_most - 1, 0, -1):
             if self._older(number).exists():
                 self._older(number).rename(self._older(number + 1))
         self.path.rename(self._older(1))
-        self._file = self._open()
+        # Closed only once there is another one: its number may soon be that of a socket.
+        before, self._file = self._file, self._open()
+        os.close(before)
 
     def _older(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")

@@ -40,16 +40,25 @@ class Origins:
 
     def check(self, host: str | None, origin: str | None) -> None:
         """Refuse a call under a name that is not ours, or by a page that is not ours."""
-        name = (urlsplit(f"//{host or ''}").hostname or "").lower() if _is_plain(host) else ""
+        name = _part(f"//{host}", "hostname") if _is_plain(host) else ""
         if self._names is not None and name not in self._names:
             what = f"{host!r} is no name of this service"
             known = ", ".join(sorted(self._names))
             raise _refused("host", what, f"one of {known}; access.host_names has more")
         if origin is None or origin.lower() in self._origins:
             return
-        if urlsplit(origin).netloc.lower() != (host or "").lower():
+        if _part(origin, "netloc") != (host or "").lower():
             hint = "a page of the service itself, or one in access.origins"
             raise _refused("origin", f"a page of {origin!r} may not call", hint)
+
+
+def _part(url: str, name: str) -> str:
+    """A part of an address in small letters; none of what is no address."""
+    try:
+        return (getattr(urlsplit(url), name) or "").lower()
+    except ValueError:
+        # Such as a bracket that is not closed: it is refused like any other name that is not ours.
+        return ""
 
 
 def _is_plain(host: str | None) -> bool:

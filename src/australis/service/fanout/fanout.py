@@ -91,6 +91,9 @@ class Fanout:
         except AustralisError as error:
             # The node may have stopped meanwhile, or changed; else the next round says so again.
             _log.debug("windows of outputs: %s", error)
+        except Exception as error:
+            # A full disk, for one: windows that stood still would keep it full.
+            _log.error("windows of outputs: %s", error, exc_info=error)
 
     def _let_go(self, node: Node, output: str, outputs: int) -> None:
         size = self._settings.keep_bytes

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyarrow import flight
@@ -21,11 +20,14 @@ KEY = "australis"
 class CallerMiddleware(flight.ServerMiddleware):  # type: ignore[misc]
     """What a call presents; it is checked by the call, which can say what is wrong."""
 
-    def __init__(self, authorization: str | None, span: Span) -> None:
-        self.authorization, self.span = authorization, span
+    def __init__(self, authorization: str | None, span: Span, leave: Callable[[], None]) -> None:
+        self.authorization, self.span, self._leave = authorization, span, leave
+        self.is_counted = False
 
     def call_completed(self, exception: Exception | None) -> None:
-        """The call is over."""
+        """The call is over, also one whose client has gone before its stream began."""
+        if self.is_counted:
+            self._leave()
         self.span.end(failure=str(exception).partition("\n")[0] if exception is not None else "")
 
 
@@ -40,9 +42,8 @@ class Callers(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         given = {name.lower(): _text(values[0]) for name, values in headers.items() if values}
         method = info.method.name.title().replace("_", "")
         facts = {"rpc.system": "grpc", "rpc.service": SERVICE, "rpc.method": method}
-        return CallerMiddleware(
-            given.get("authorization"), self._traces.begin(f"Flight {method}", given, facts)
-        )
+        span = self._traces.begin(f"Flight {method}", given, facts)
+        return CallerMiddleware(given.get("authorization"), span, self._leave)
 
     def caller(self, context: Any, role: Role) -> Caller:
         """The caller of a call, whose role includes another one."""
@@ -58,17 +59,17 @@ class Callers(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         assert isinstance(found, Span)
         return found
 
-    def enter(self) -> None:
-        """Count a call that may last; raises if there are too many."""
+    def enter(self, context: Any) -> None:
+        """Count a call that may last until it is over; raises if there are too many."""
         with self._lock:
             if self._calls >= self._most:
                 hint = "the same in a moment; flight.calls is the limit"
                 problem = Problem("", f"{self._calls} calls of Flight are under way", hint)
                 raise ServiceError(ErrorCode.TOO_MANY, problem, 1)
             self._calls += 1
+        context.get_middleware(KEY).is_counted = True
 
-    def leave(self) -> None:
-        """Count it no longer."""
+    def _leave(self) -> None:
         with self._lock:
             self._calls -= 1
 
@@ -76,15 +77,6 @@ class Callers(flight.ServerMiddlewareFactory):  # type: ignore[misc]
     def calls(self) -> int:
         """How many calls are under way that may last."""
         return self._calls
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count a call in the block."""
-        self.enter()
-        try:
-            yield
-        finally:
-            self.leave()
 
 
 def _text(value: str | bytes) -> str:

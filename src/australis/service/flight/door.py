@@ -125,15 +125,15 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
                 known = ", ".join(network.inputs)
                 problem = Problem(f"{network.name}.{name}", f"there is no input {name!r}", f"one of {known}")
                 raise ServiceError(ErrorCode.NOT_FOUND, problem)
-            with self._callers.counted():
-                try:
-                    put = Put(host, name, command.get("source"), writer, span)
-                    put.run(reader, self._parts.bytes_most)
-                except pa.ArrowException as error:
-                    if isinstance(error, flight.FlightError):
-                        raise
-                    # The client has gone, or what it sends is no Arrow.
-                    raise refused(_no_stream(error)) from error
+            self._callers.enter(context)
+            try:
+                put = Put(host, name, command.get("source"), writer, span)
+                put.run(reader, self._parts.bytes_most)
+            except pa.ArrowException as error:
+                if isinstance(error, flight.FlightError):
+                    raise
+                # The client has gone, or what it sends is no Arrow.
+                raise refused(_no_stream(error)) from error
 
     # --- out
 
@@ -166,7 +166,7 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
             raise ServiceError(ErrorCode.INVALID_REQUEST, problem)
 
     def _stream(self, schema: pa.Schema, batches: Iterator[Any], context: Any) -> Any:
-        self._callers.enter()
+        self._callers.enter(context)
         return flight.GeneratorStream(schema, self._sent(batches, context.peer()))
 
     def _sent(self, batches: Iterator[Any], peer: str) -> Iterator[Any]:
@@ -179,7 +179,6 @@ class _Server(flight.FlightServerBase):  # type: ignore[misc]
                     self.patience.end(call)
         finally:
             self.patience.end(call)
-            self._callers.leave()
 
     # --- what there is
 

@@ -6,7 +6,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -53,6 +53,8 @@ class Operation:
     """What gives it up; None if that cannot be done."""
     is_cancelled: bool = False
     over: threading.Event = field(default_factory=threading.Event)
+    ended: Future[None] = field(default_factory=Future)
+    """The same for those who wait without a thread."""
 
 
 class Operations:
@@ -120,3 +122,4 @@ class Operations:
             operation.state = OperationState.FAILED
         finally:
             operation.over.set()
+            operation.ended.set_result(None)

@@ -9,6 +9,7 @@ import secrets
 import time
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from fastapi.requests import HTTPConnection
 from starlette.exceptions import HTTPException
@@ -27,6 +28,10 @@ DESCRIPTION = frozenset({"/v1/openapi.json", "/v1/docs"})
 """What needs none on loopback."""
 BODY_WAIT_S = 30.0
 """How long the next part of a body may take to come."""
+PATIENCE_S = 60.0
+"""For how long a client may take nothing of an answer."""
+PIECE_BYTES = 1 << 18
+"""Answers are sent in such pieces: the server does not buffer what the client has not taken."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _REFUSED_SOCKET = 1008
 _OUR_FAULT = 500
@@ -54,6 +59,10 @@ class Gate:
             await self._app(scope, body, call.send)
         except ServiceError as error:
             await call.refuse(error, receive)
+        except Exception:
+            # The server closes the connection of an answer that is not whole.
+            if not call.is_given_up:
+                raise
         finally:
             self.leave(call)
             call.log()
@@ -68,7 +77,9 @@ class Gate:
             connection.state.caller = call.caller = self._access.caller(presented(headers))
         if (headers.get("content-length") or "0").isdecimal():
             _check_size(int(headers.get("content-length") or 0), self._limits.body_bytes)
-        self._enter(call)
+        if not is_open:
+            # Who needs no token takes no place of those who do, and health is told however busy it is.
+            self._enter(call)
 
     def _enter(self, call: _Call) -> None:
         if not call.is_http:
@@ -120,7 +131,7 @@ class _Call:
     def __init__(self, scope: Scope, send: Send, gate: Gate) -> None:
         self.scope, self._send, self._gate = scope, send, gate
         self.is_http, self.held, self.status = scope["type"] == "http", "", 0
-        self.is_stream = False
+        self.is_stream = self.is_given_up = False
         self.caller: Any = None
         self._began = time.perf_counter()
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
@@ -145,7 +156,24 @@ class _Call:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             await self._gate.note(self)
-        await self._send(message)
+        if message["type"] == "http.response.body":
+            await self._send_body(message.get("body", b""), is_last=not message.get("more_body", False))
+        else:
+            await self._send(message)
+
+    async def _send_body(self, body: bytes, *, is_last: bool) -> None:
+        """Send a body, or a part of it, as fast as the client takes it."""
+        for begin in range(0, max(len(body), 1), PIECE_BYTES):
+            end = begin + PIECE_BYTES
+            more = not is_last or end < len(body)
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._send(
+                        {"type": "http.response.body", "body": body[begin:end], "more_body": more}
+                    )
+            except TimeoutError:
+                self.is_given_up = True
+                raise
 
     async def refuse(self, error: ServiceError, receive: Receive) -> None:
         """Answer with an error, without any route."""
@@ -169,7 +197,9 @@ class _Call:
         took_ms = took_s * 1000
         name = self.caller.name if self.caller else "-"
         method = self.scope.get("method", "WS")
-        _log.info("%s %s %s %d %.1f ms %s", self.id, method, self.scope["path"], self.status, took_ms, name)
+        # Quoted, or a line break in a path would begin a line of the caller's own.
+        path = quote(self.scope["path"])
+        _log.info("%s %s %s %d %.1f ms %s", self.id, method, path, self.status, took_ms, name)
         route = getattr(self.scope.get("route"), "path", "")
         self.span.note({"http.response.status_code": self.status, "http.route": route, "enduser.id": name})
         failure = f"answered with {self.status}" if self.status >= _OUR_FAULT else ""

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.engine.sinks.shelf import SCHEMA, Shelf, tuples
 
 from australis.engine.sinks import DoorOptions, parse_sink, write_out
 from australis.engine.sinks.webhook import WebhookSink
+from australis.engine.sinks.webhook.posting import Poster, Refused
 from australis.errors import EngineError, TryLater
 
 
@@ -140,6 +142,21 @@ def test_what_is_refused_stops_it_or_is_set_aside(receiver: Receiver, tmp_path: 
     assert refused == list(range(len(refused)))
     done = [json.loads(row)["n"] for _, body in receiver.requests[2:] for row in body.splitlines()]
     assert refused + done == list(range(30))
+
+
+def test_what_a_server_says_is_told_on_one_line() -> None:
+    def said(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(
+            422, stream=httpx.ByteStream(b"no\r\n2026-01-01T00:00:00.000Z INFO forged\x1b[2J")
+        )
+
+    poster = Poster("http://host/hook", "http://host/hook", "", 1.0)
+    poster._client = httpx.Client(transport=httpx.MockTransport(said))
+    with pytest.raises(Refused) as refused:
+        poster.post(b"{}", "application/json", "key", "out")
+    what = "answers 422: no 2026-01-01T00:00:00.000Z INFO forged\N{REPLACEMENT CHARACTER}[2J"
+    assert refused.value.problem.what == what
+    poster.close()
 
 
 def test_no_redirect_is_followed(receiver: Receiver, tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ class Poster:
         status = answer.status_code
         if 200 <= status < 300:
             return
-        text = said.decode("utf-8", "replace").strip()
+        # On one line that can be printed: it goes into logs.
+        words = " ".join(said.decode("utf-8", "replace").split())
+        text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in words)
         what = f"answers {status}{f': {text}' if text else ''}"
         if status in _PASSES or status >= 500:
             after_s = retry_after_s(answer.headers.get("retry-after"), time.time())
@@ -93,6 +95,6 @@ def retry_after_s(header: str | None, now_s: float) -> float:
     found = float(header) if header.strip().isdecimal() else None
     if found is None:
         # What is neither a number nor a date asks for nothing.
-        with contextlib.suppress(ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
             found = email.utils.parsedate_to_datetime(header).timestamp() - now_s
     return min(max(found or 0.0, 0.0), _LATEST_S)

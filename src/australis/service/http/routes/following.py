@@ -29,6 +29,7 @@ LIMIT, LIMIT_MOST = 1_000, 100_000
 NEXT, MISSED = "Australis-Next", "Australis-Missed"
 """Headers: from which number to read on, and which numbers are no longer kept."""
 NUMBER_MOST = 1 << 62
+DIGITS_MOST = len(str(NUMBER_MOST))
 Number = Annotated[int, Query(ge=0, le=NUMBER_MOST)]
 _REFUSED = 1008
 
@@ -136,7 +137,8 @@ def _resumed(begin: int | None, last_event_id: str | None) -> int | None:
     """From which number on to read: after the last event that the client has, if it says so."""
     if not last_event_id:
         return begin
-    if not (last_event_id.isascii() and last_event_id.isdecimal() and int(last_event_id) < NUMBER_MOST):
+    is_number = last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) <= DIGITS_MOST
+    if not is_number or int(last_event_id) >= NUMBER_MOST:
         problem = Problem("Last-Event-ID", f"is {last_event_id[:40]!r}", "the id of an event of this output")
         raise ServiceError(ErrorCode.INVALID_REQUEST, problem)
     return int(last_event_id) + 1

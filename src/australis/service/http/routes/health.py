@@ -22,18 +22,18 @@ class Health(BaseModel):
 
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": code}
-    for status, code in ((403, "forbidden"), (429, "too_many"), (500, "internal"))
+    for status, code in ((403, "forbidden"), (500, "internal"))
 }
 
 
 @router.get("/healthz", responses=_ANSWERS)
-def health(host: TheHost) -> Health:
-    """Whether the process lives: it answers."""
+async def health(host: TheHost) -> Health:
+    """Whether the process lives: it answers, though all threads may be busy."""
     return Health(state=host.state)
 
 
 @router.get("/readyz", responses={**_ANSWERS, 503: {"model": Health, "description": "It cannot serve now"}})
-def readiness(host: TheHost, response: Response) -> Health:
+async def readiness(host: TheHost, response: Response) -> Health:
     """Whether the node runs its network, or is empty and ready for one."""
     state = host.state
     if not state.is_ready:

@@ -234,7 +234,7 @@ def resume_trains(host: TheHost, caller: Operator) -> Running:
 
 @router.post("/step", responses=documented(ErrorCode.CONFLICT, ErrorCode.KEY_REUSED))
 def step_once(
-    host: TheHost, caller: Operator, idempotency_key: Annotated[str | None, Header()] = None
+    host: TheHost, caller: Operator, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
 ) -> Stepped:
     """Run one train while the node is paused."""
     return Stepped(train=host.once.do((caller.name, idempotency_key), "step", lambda: step(host)))

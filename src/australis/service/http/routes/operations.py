@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -29,10 +30,11 @@ def every(host: TheHost, caller: Viewer) -> OperationList:
 
 
 @router.get("/{operation}", responses=documented(ErrorCode.NOT_FOUND))
-def one_of_them(host: TheHost, caller: Viewer, operation: str, wait_s: WaitS = 0.0) -> OperationStatus:
+async def one_of_them(host: TheHost, caller: Viewer, operation: str, wait_s: WaitS = 0.0) -> OperationStatus:
     """One operation, at its end or after some seconds."""
     found = host.operations.get(operation)
-    found.over.wait(wait_s)
+    # Without a thread: those that wait would take all of them, and every other call would wait as well.
+    await asyncio.wait({asyncio.wrap_future(found.ended)}, timeout=wait_s)
     return status_of(found)
 
 

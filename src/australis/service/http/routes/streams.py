@@ -39,7 +39,9 @@ def promise(host: TheHost, caller: Pusher, name: str, given: Promise) -> LogEnd:
 
 
 @router.post("/flush", responses=documented(ErrorCode.CONFLICT, ErrorCode.KEY_REUSED))
-def flush(host: TheHost, caller: Operator, idempotency_key: Annotated[str | None, Header()] = None) -> LogEnd:
+def flush(
+    host: TheHost, caller: Operator, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
+) -> LogEnd:
     """End all streams: buffers are released, and windows closed."""
     end = host.once.do((caller.name, idempotency_key), "flush", host.deployed.flush)
     return LogEnd(end=end)
