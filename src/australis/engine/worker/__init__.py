@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from australis.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from australis.engine.worker.counts import binned
     from australis.engine.worker.plan_files import write_plan
     from australis.engine.worker.shedding import let_in
     from australis.engine.worker.task import Task, ready_for
-    from australis.engine.worker.value_counts import binned
     from australis.engine.worker.warm import warm_up
     from australis.engine.worker.waybill import (
         ARRIVAL_STEP_US,
@@ -45,7 +45,7 @@ else:
                 "Task",
                 "ready_for",
             ),
-            "value_counts": ("binned",),
+            "counts": ("binned",),
             "warm": ("warm_up",),
             "waybill": (
                 "ARRIVAL_STEP_US",

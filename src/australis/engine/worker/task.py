@@ -30,6 +30,7 @@ from australis.engine.store import (
 )
 from australis.engine.tables import lookups, renew
 from australis.engine.worker.call_limits import interrupt_after
+from australis.engine.worker.counts import binned, time_counts
 from australis.engine.worker.intake import (
     Intake,
     Keys,
@@ -53,8 +54,6 @@ from australis.engine.worker.shedding import let_in
 from australis.engine.worker.sifting import Piece, Sieve
 from australis.engine.worker.slicing import mark_runs, marks_between, tuples_between
 from australis.engine.worker.stored_tables import StoredTables
-from australis.engine.worker.time_counts import time_counts
-from australis.engine.worker.value_counts import binned
 from australis.engine.worker.waybill import (
     Manifest,
     Share,

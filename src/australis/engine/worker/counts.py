@@ -1,10 +1,13 @@
-"""Times of tuples as a short histogram, from which delays follow within about a hundredth."""
+"""What outputs received as short histograms: of times, from which delays follow, and of values."""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from australis.engine.worker.waybill import ARRIVAL_STEP_US, Numbers
+from australis.qos.histograms import Bins, Counts, count
 
 EXACT_STEPS = 128
 """How many steps before the newest time each step has its own count."""
@@ -35,3 +38,12 @@ def time_counts(times: Numbers) -> list[tuple[int, int]]:
     means = np.round(np.bincount(places, weights=ages)[found] / counts[found]).astype(np.int64)
     middle = (newest - means[::-1]) * ARRIVAL_STEP_US
     return list(zip(middle.tolist(), counts[found][::-1].tolist(), strict=True))
+
+
+def binned(bins: Bins, table: pa.Table) -> Counts:
+    """Counts the tuples of an output by the bins of its value graph."""
+    column = table[bins.graph.attribute]
+    if pa.types.is_string(column.type):
+        found = pc.value_counts(column)
+        return count(bins, found.field("values").to_numpy(False), found.field("counts").to_numpy())
+    return count(bins, column.to_numpy())

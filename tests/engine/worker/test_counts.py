@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from australis.engine.worker.time_counts import EXACT_STEPS, PER_OCTAVE, time_counts
+from australis.engine.worker.counts import EXACT_STEPS, PER_OCTAVE, time_counts
 from australis.engine.worker.waybill import ARRIVAL_STEP_US
 
 DAY_US = 86_400_000_000
