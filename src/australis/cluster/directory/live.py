@@ -254,6 +254,8 @@ class Directory:
                 job()
             except AustralisError as error:
                 _log.warning("the directory: %s", error)
+            except Exception:
+                _log.exception("the directory goes on after what nobody expected")
 
     def _next(self) -> Callable[[], None] | None:
         """What is to be done now; nothing at the end."""

@@ -368,11 +368,12 @@ class Moving:
     def close(self) -> None:
         """Wait for nothing more; moves that are given are completed when the node is back."""
         self._fetching.close()
-        self._rerouting.close()
         with self._changed:
             self._is_ended = True
             folders = [each.folder for each in self._coming.values()]
             self._changed.notify_all()
+        # Last: its thread may wait for a move that waits for another node, and has now been told to end.
+        self._rerouting.close()
         for each in folders:
             shutil.rmtree(each, ignore_errors=True)
 
