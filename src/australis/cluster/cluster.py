@@ -350,8 +350,9 @@ class Cluster:
 
     def draw(self, link: Link, place: Place) -> None:
         """Read an output of a node whose address is known."""
-        self._peers.dial(link.node, place)
         self._begin(link)
+        # After that: whoever removes a link releases a node that no other link reads from.
+        self._peers.dial(link.node, place)
         if link.before:
             # Where it was before, it is wanted no more.
             self._granting.keep_all()
@@ -369,13 +370,16 @@ class Cluster:
             if reader is None:
                 return
             self._by_number.pop(reader.number, None)
-            is_last = all(each.link.node != reader.link.node for each in self._readers.values())
         reader.end()
         reader.join(10.0)
-        if is_last and reader.link.node not in (self.name, *self._kept):
-            self._peers.release(reader.link.node)
+        node = reader.link.node
+        with self._lock:
+            # Another link may have been drawn meanwhile.
+            is_last = all(each.link.node != node for each in self._readers.values())
+            if is_last and node not in (self.name, *self._kept):
+                self._peers.release(node)
         if reader.link.before:
-            self._granting.keep(self._peers.peer(reader.link.node))
+            self._granting.keep(self._peers.peer(node))
 
     def _draw(self, link: Link) -> None:
         with self._lock:
