@@ -67,9 +67,7 @@ def b(tmp_path: Path, threads: HookedThreads) -> Iterator[Side]:
     side.peers.close()
 
 
-def test_who_is_released_just_before_it_waits_waits_no_more(
-    a: Side, b: Side, threads: HookedThreads
-) -> None:
+def test_who_is_released_just_before_it_waits_waits_no_more(a: Side, b: Side, threads: HookedThreads) -> None:
     wanted = b.peers.dial(A, a.place).wanted
     until(lambda: b.is_connected("lab/a"))
     assert isinstance(wanted, Hooked)

@@ -388,9 +388,7 @@ class Rerouting:
         table = self._node.read(loop.output, number if known is None else int(known))
         if table.num_rows:
             end = table[SEQ][-1].as_py() + 1
-            self._node.push(
-                loop.input, table.drop_columns([SEQ]), position=(source, end), wait_s=limit_s
-            )
+            self._node.push(loop.input, table.drop_columns([SEQ]), position=(source, end), wait_s=limit_s)
         return bool(table.num_rows)
 
     def _until(self, happened: Callable[[], bool]) -> bool:

@@ -229,7 +229,7 @@ class Peers:
         try:
             bare = socket.create_connection(place, HANDSHAKE_S)
         except (OSError, ValueError, OverflowError) as error:
-            # Not only what cannot be reached: other nodes say where they are, and that may be no place at all.
+            # Other nodes say where they are, and that may be no place at all.
             host, port = place
             raise ClusterError(Problem(str(name or ""), f"{host}:{port}: {error}", "a node there")) from error
         try:

@@ -83,8 +83,10 @@ class Channel:
                 if part is not None:
                     for piece in pieces_of(part):
                         self._add(piece)
-        except AustralisError as error:
-            _log.error("the output %s is not read any more: %s", self.output, error)
+        except Exception as error:
+            # Whoever follows is told, and begins a new channel.
+            is_known = isinstance(error, AustralisError)
+            _log.error("the output %s is not read any more: %s", self.output, error, exc_info=not is_known)
         with self._lock:
             self.over = why
             wakes = list(self._readers.values())

@@ -91,6 +91,8 @@ class Fanout:
         except AustralisError as error:
             # The node may have stopped meanwhile, or changed; else the next round says so again.
             _log.debug("windows of outputs: %s", error)
+        except Exception:
+            _log.exception("windows of outputs are looked at again")
 
     def _let_go(self, node: Node, output: str, outputs: int) -> None:
         size = self._settings.keep_bytes
