@@ -140,10 +140,8 @@ class Cluster:
         self._refused: dict[str, int] = {}
         self._topics: dict[str, Heard] = {}
         self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
-        self._acknowledger = Acknowledger(node, threads)
-        redrawn = redrawn or self.rearrange
-        self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
-        self._worths = Worths(node, self._linked, threads)
+        self._is_closed = False
+        # First, before any thread is started: its address may be taken.
         self._peers = Peers(
             credentials,
             threads.now_us(),
@@ -155,6 +153,10 @@ class Cluster:
             idle_s=idle_s,
             is_busy=self._is_busy,
         )
+        self._acknowledger = Acknowledger(node, threads)
+        redrawn = redrawn or self.rearrange
+        self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
+        self._worths = Worths(node, self._linked, threads)
         self._idle_s = idle_s
         self._directory: Directory | None = None
         if self._peers.place is not None:
@@ -232,6 +234,9 @@ class Cluster:
         """Have exactly these links: the source and the weight of each input."""
         wanted = {name: self._parsed(name, source, weight) for name, (source, weight) in links.items()}
         with self._arranging:
+            if self._is_closed:
+                # Boxes that come or go while it closes change no links.
+                return
             self._granting.begin_arranging()
             with self._lock:
                 known = {name: reader.link for name, reader in self._readers.items()} | self._named
@@ -470,6 +475,8 @@ class Cluster:
 
     def close(self) -> None:
         """End all links and connections; the node runs on."""
+        with self._arranging:
+            self._is_closed = True
         self._moving.close()
         if self._following is not None:
             self._following.close()
