@@ -17,11 +17,12 @@ from tests.waiting import until
 from australis.algebra.builder import NetworkBuilder
 from australis.algebra.network import Network
 from australis.cluster.identity import NodeName
-from australis.cluster.moves.messages import Letter, Release, Reserve
+from australis.cluster.moves.messages import Dropped, Letter, Offer, Release, Reserve
 from australis.cluster.moves.rerouting import JOIN_S, Rerouting
 from australis.engine.ingest import Busy
 from australis.engine.threads import SYSTEM
 from australis.errors import ClusterError, EngineError, Problem
+from australis.policy.machines import ENCODE
 
 HOME, OTHER = NodeName("lab", "a"), NodeName("lab", "b")
 OUT, BACK = "link_some_0a1b2c", "link_back_3d4e5f"
@@ -145,3 +146,24 @@ def test_who_closes_does_not_wait_for_a_move_that_waits_for_another_node(
         moving.close()
         assert not rerouting._thread.is_alive(), "it waits for the move"
         assert failed.wait(LIMIT_S)
+
+
+def test_a_move_that_is_dropped_while_it_is_fetched_leaves_no_place_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are only so many places for moves that come."""
+    fetches, go_on = threading.Event(), threading.Event()
+
+    def fetch(coming: object, said: Letter) -> None:
+        fetches.set()
+        assert go_on.wait(LIMIT_S)
+
+    with Linked(tmp_path, "lab/a") as here:
+        moving = here.cluster._moving
+        monkeypatch.setattr(moving, "_do", fetch)
+        assert moving.hear(OTHER, ENCODE(Offer("0" * 16, 1)))
+        assert fetches.wait(LIMIT_S)
+        assert moving.hear(OTHER, ENCODE(Dropped("0" * 16)))
+        (coming,) = moving._coming.values()
+        go_on.set()
+        until(lambda: not moving._coming and not coming.folder.exists(), 10.0)

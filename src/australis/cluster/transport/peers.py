@@ -309,7 +309,7 @@ class Peers:
             # One that was replaced meanwhile is told of no more: what came of it would wait on it for ever.
             if peer.connection is connection:
                 self._joined(peer, connection)
-                if peer.connection is None:
+                if self.peer(name).connection is None:
                     # It has ended meanwhile, and that was told before all had heard of it.
                     self._left(peer, connection)
 
