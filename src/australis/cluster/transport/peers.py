@@ -226,11 +226,13 @@ class Peers:
                 self._visits.discard(place)
 
     def _dial(self, place: Place, name: NodeName | None) -> None:
+        # Other nodes say where they are, and that may be no place at all.
+        host, port = place
+        if not 0 < port < 1 << 16:
+            raise ClusterError(Problem(str(name or ""), f"{host}:{port} is no address", "a node there"))
         try:
             bare = socket.create_connection(place, HANDSHAKE_S)
-        except (OSError, ValueError, OverflowError) as error:
-            # Other nodes say where they are, and that may be no place at all.
-            host, port = place
+        except (OSError, ValueError) as error:
             raise ClusterError(Problem(str(name or ""), f"{host}:{port}: {error}", "a node there")) from error
         try:
             secured = Secured(bare, self._credentials, self._threads, dials=True)
