@@ -60,10 +60,12 @@ class Proxy:
                 # Nobody listens behind it.
                 near.close()
                 continue
+            for each in (near, far):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
             with self._lock:
+                # From here on another thread may close them.
                 self._sockets |= {near, far}
             for one, other in ((near, far), (far, near)):
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
                 threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
 
     def _pass(self, one: socket.socket, other: socket.socket) -> None:

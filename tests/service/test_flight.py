@@ -17,7 +17,11 @@ from tests.waiting import until
 
 import australis
 from australis.algebra.form import to_json
+from australis.client.place import Place
+from australis.client.volume import _UNDER_WAY, Volume
+from australis.errors import ErrorCode, Problem, ServiceError
 from australis.service.flight.door import _Server
+from australis.service.flight.putting import Put
 
 Serve = Callable[..., httpx.Client]
 
@@ -145,6 +149,39 @@ def test_what_there_is(client: flight.FlightClient) -> None:
 )
 def test_tickets_that_mean_nothing_are_refused(client: flight.FlightClient, ticket: bytes, code: str) -> None:
     assert refused(lambda: client.do_get(flight.Ticket(ticket)).read_all()) == code
+
+
+def test_who_waits_for_an_acknowledgement_before_it_sends_more_hears_of_a_failure(
+    client: flight.FlightClient,
+) -> None:
+    """Else it and the service would wait for each other."""
+    other = pa.record_batch({"other": [1]})
+    descriptor = flight.FlightDescriptor.for_command(json.dumps({"input": "x", "source": "sensor"}))
+    options = flight.FlightCallOptions(timeout=20.0)
+    writer, reader = client.do_put(descriptor, other.schema, options)
+    assert json.loads(reader.read().to_pybytes()) == {"last": None}
+    writer.write_with_metadata(other, b'{"number": 1}')
+    assert json.loads(reader.read().to_pybytes())["error"]["code"] == "invalid_tuples"
+    assert refused(writer.close) == "invalid_tuples"
+
+
+def test_a_client_with_many_batches_is_told_that_the_first_ones_are_refused(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sends no more than a few before it waits for the first acknowledgement."""
+
+    def store(put: Put, batches: list[Any]) -> None:
+        until(lambda: len(batches) + len(put._batches) == _UNDER_WAY)
+        raise ServiceError(ErrorCode.TOO_MANY, Problem("x", "has no room"), 1)
+
+    monkeypatch.setattr(Put, "_store", store)
+    volume = Volume(Place.of(str(http.base_url)), http.get("/v1/node").json()["flight"])
+    volume._options = flight.FlightCallOptions(timeout=20.0)
+    tables = [pa.Table.from_batches([table(each)]) for each in range(100)]
+    with pytest.raises(ServiceError) as found:
+        volume.push("x", tables, "sensor", 1)
+    volume.close()
+    assert found.value.code is ErrorCode.TOO_MANY
 
 
 def test_batches_that_do_not_fit_are_refused_and_those_before_are_stored(client: flight.FlightClient) -> None:

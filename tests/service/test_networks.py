@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -16,7 +17,9 @@ from australis.algebra.form import load, to_json
 from australis.engine import Node
 from australis.engine.ledger import UnitOfWork
 from australis.errors import EngineError, Problem, ServiceError
+from australis.service.access import Caller, Role
 from australis.service.host import Host, Operation, OperationState
+from australis.service.host.deploying import _changing, _in_turn
 from australis.service.host.once import Once
 from australis.service.host.operations import Operations
 from australis.service.settings import NodeSection, ServiceSettings
@@ -315,3 +318,38 @@ def test_a_call_that_fails_may_be_repeated_under_its_key() -> None:
     with pytest.raises(ValueError, match="once"):
         once.do(("me", "k"), "step", work)
     assert once.do(("me", "k"), "step", work) == "done"
+
+
+def test_who_cancels_what_waits_for_its_turn_leaves_the_change_under_way_alone() -> None:
+    cancelled: list[str] = []
+    begun, gate, me = threading.Event(), threading.Event(), Caller("me", Role.OPERATOR)
+    node: Any = SimpleNamespace(
+        is_deployed=True, change_stage="draining", cancel_change=lambda: cancelled.append("one")
+    )
+    host = Host(NodeSection())
+    host._node = node
+    host.started.set()
+
+    def start(kind: str) -> Operation:
+        operation = _changing(host, kind, me)
+
+        def work() -> None:
+            with _in_turn(host, operation):
+                begun.set()
+                gate.wait()
+
+        return host.operations.start(operation, work)
+
+    try:
+        one = start("one")
+        begun.wait()
+        two = start("two")
+        until(lambda: two.state is OperationState.RUNNING)
+        host.operations.cancel(two.id)
+        assert (one.stage(), two.stage(), cancelled) == ("draining", "", [])
+        host.operations.cancel(one.id)
+        assert cancelled == ["one"]
+    finally:
+        gate.set()
+        host.operations.close()
+    assert two.state is OperationState.CANCELLED

@@ -186,6 +186,9 @@ def _metadata(buffer: Any) -> dict[str, Any]:
     if buffer is None:
         raise EOFError("the node has ended the call")
     told: dict[str, Any] = json.loads(buffer.to_pybytes())
+    if "error" in told:
+        # Nothing that was sent is acknowledged any more; the call ends with the same error.
+        raise error_of(told["error"])
     return told
 
 

@@ -137,10 +137,8 @@ class Cluster:
         self._refused: dict[str, int] = {}
         self._topics: dict[str, Heard] = {}
         self._watchers: tuple[tuple[Callable[[NodeName], None], Callable[[NodeName], None]], ...] = ()
-        self._acknowledger = Acknowledger(node, threads)
-        redrawn = redrawn or self.rearrange
-        self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
-        self._worths = Worths(node, self._linked, threads)
+        self._is_closed = False
+        # First, before any thread is started: its address may be taken.
         self._peers = Peers(
             credentials,
             threads.now_us(),
@@ -152,6 +150,10 @@ class Cluster:
             idle_s=idle_s,
             is_busy=self._is_busy,
         )
+        self._acknowledger = Acknowledger(node, threads)
+        redrawn = redrawn or self.rearrange
+        self._moving = Moving(self.name, node, self, self._next_number, redrawn, self._refuse, threads)
+        self._worths = Worths(node, self._linked, threads)
         self._idle_s = idle_s
         self._directory = self._new_directory(credentials, advertise, seeds, pace)
         self._writing = Writing(
@@ -241,6 +243,9 @@ class Cluster:
         """Have exactly these links: the source and the weight of each input."""
         wanted = {name: self._parsed(name, source, weight) for name, (source, weight) in links.items()}
         with self._arranging:
+            if self._is_closed:
+                # Boxes that come or go while it closes change no links.
+                return
             self._granting.begin_arranging()
             with self._lock:
                 known = {name: reader.link for name, reader in self._readers.items()} | self._named
@@ -359,8 +364,9 @@ class Cluster:
 
     def draw(self, link: Link, place: Place) -> None:
         """Read an output of a node whose address is known."""
-        self._peers.dial(link.node, place)
         self._begin(link)
+        # After that: whoever removes a link releases a node that no other link reads from.
+        self._peers.dial(link.node, place)
         if link.before:
             # Where it was before, it is wanted no more.
             self._granting.keep_all()
@@ -378,13 +384,16 @@ class Cluster:
             if reader is None:
                 return
             self._by_number.pop(reader.number, None)
-            is_last = all(each.link.node != reader.link.node for each in self._readers.values())
         reader.end()
         reader.join(10.0)
-        if is_last and reader.link.node not in (self.name, *self._kept):
-            self._peers.release(reader.link.node)
+        node = reader.link.node
+        with self._lock:
+            # Another link may have been drawn meanwhile.
+            is_last = all(each.link.node != node for each in self._readers.values())
+            if is_last and node not in (self.name, *self._kept):
+                self._peers.release(node)
         if reader.link.before:
-            self._granting.keep(self._peers.peer(reader.link.node))
+            self._granting.keep(self._peers.peer(node))
 
     def _draw(self, link: Link) -> None:
         with self._lock:
@@ -470,6 +479,8 @@ class Cluster:
 
     def close(self) -> None:
         """End all links and connections; the node runs on."""
+        with self._arranging:
+            self._is_closed = True
         self._moving.close()
         if self._following is not None:
             self._following.close()
@@ -593,9 +604,11 @@ class Cluster:
         else:
             self._granting.define(peer, connection, said)
 
-    def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None:
-        """Send an output to a node that may have it."""
-        self._writing.begin(peer, connection, ask)
+    def begin_writing(
+        self, peer: Peer, connection: Connection, ask: Ask, is_wanted: Callable[[], bool]
+    ) -> None:
+        """Send an output to a node that may have it, if that is still wanted."""
+        self._writing.begin(peer, connection, ask, is_wanted)
 
     def _may_read(self, output: str, node: NodeName) -> bool:
         return self._offers.has(output, node) and self._granting.is_for(output, node)

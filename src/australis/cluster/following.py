@@ -108,6 +108,8 @@ class Following:
                 step()
         except AustralisError as error:
             _log.warning("names: %s", error)
+        except Exception:
+            _log.exception("names are looked up again")
 
     def _follow(self, link: NamedLink) -> None:
         drawn = self._linking.drawn(link.input)

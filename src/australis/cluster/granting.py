@@ -35,7 +35,9 @@ class Among(Protocol):
 
     def pieces_at(self, node: NodeName) -> set[str]: ...
 
-    def begin_writing(self, peer: Peer, connection: Connection, ask: Ask) -> None: ...
+    def begin_writing(
+        self, peer: Peer, connection: Connection, ask: Ask, is_wanted: Callable[[], bool]
+    ) -> None: ...
 
 
 class Granting:
@@ -155,18 +157,20 @@ class Granting:
         def is_wanted() -> bool:
             return key in self._waiting and peer.connection is connection
 
-        def answer(output: str, refused: PieceRefused | None) -> None:
+        def was_wanted() -> bool:
             with self._lock:
-                was_wanted = is_wanted()
+                found = is_wanted()
                 self._waiting.discard(key)
-            if not was_wanted:
-                return
+            return found
+
+        def answer(output: str, refused: PieceRefused | None) -> None:
             if refused is None:
+                # Asked where links begin and end: one that is closed just now has nothing that could end.
                 ask = Ask(said.link, output, said.input, said.weight)
-                self._among.begin_writing(peer, connection, ask)
-                return
-            self._refuse(f"piece_{refused.code}")
-            connection.send(Refusal(said.link, refused.code, str(refused)[:2000]))
+                self._among.begin_writing(peer, connection, ask, was_wanted)
+            elif was_wanted():
+                self._refuse(f"piece_{refused.code}")
+                connection.send(Refusal(said.link, refused.code, str(refused)[:2000]))
 
         if not self._granter.define(peer.name, said, answer, is_wanted):
             answer("", PieceRefused(Refused.TOO_MANY, "too many pieces are asked for"))

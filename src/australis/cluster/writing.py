@@ -56,11 +56,17 @@ class Writing:
             return
         self.begin(peer, connection, ask)
 
-    def begin(self, peer: Peer, connection: Connection, ask: Ask) -> None:
-        """Send an output to a node that may have it."""
+    def begin(
+        self,
+        peer: Peer,
+        connection: Connection,
+        ask: Ask,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Send an output to a node that may have it, if that is still wanted."""
         key = (connection, ask.link)
         with self._lock:
-            if peer.connection is not connection:
+            if not is_wanted() or peer.connection is not connection:
                 return
             if sum(each is connection for each, _ in self._writers) >= WRITERS_MOST:
                 connection.send(Refusal(ask.link, Refused.TOO_MANY, f"more than {WRITERS_MOST:,} links"))

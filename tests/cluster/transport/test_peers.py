@@ -39,18 +39,16 @@ class Side:
         self.heard: list[tuple[str, object]] = []
         self.changes: list[str] = []
         self.joined: list[Connection] = []
-        self.peers = Peers(
-            self.credentials,
-            incarnation,
-            listen=("127.0.0.1", 0) if listens else None,
-            joined=self._joined,
-            heard=self._hear,
-            left=lambda peer, connection: self.changes.append(f"-{peer.name}"),
-            threads=SYSTEM,
-            beat_s=silent_s / 5,
-            silent_s=silent_s,
-            **options,
-        )
+        said: dict[str, Any] = {
+            "listen": ("127.0.0.1", 0) if listens else None,
+            "joined": self._joined,
+            "heard": self._hear,
+            "left": lambda peer, connection: self.changes.append(f"-{peer.name}"),
+            "threads": SYSTEM,
+            "beat_s": silent_s / 5,
+            "silent_s": silent_s,
+        }
+        self.peers = Peers(self.credentials, incarnation, **said | options)
         self.peers.start()
 
     def _joined(self, peer: Peer, connection: Connection) -> None:

@@ -50,9 +50,10 @@ class _Question:
     def __init__(self, answered: Event) -> None:
         self.answered = answered
         self.answer: Any = None
+        self.is_put = False
 
     def put(self, answer: Any) -> None:
-        self.answer = answer
+        self.answer, self.is_put = answer, True
         self.answered.set()
 
 
@@ -222,31 +223,35 @@ class Directory:
     def _ask(self, look: Callable[[_Question, int], None]) -> Any:
         """Let its thread look something up, and wait for the answer."""
         if self._is_ended:
-            raise ClusterError(Problem(str(self.name), "has left the others", "a cluster that is open"))
+            raise self._left()
         question, number = _Question(self._threads.event()), next(self._numbers)
 
-        def begin() -> None:
+        with self._changed:
             self._questions[number] = question
-            look(question, number)
-
-        self._do(begin)
+        if not self._do(lambda: look(question, number)):
+            question.answered.set()
         is_answered = question.answered.wait(ANSWER_S)
-        self._do(lambda: self._forget(number))
+        with self._changed:
+            del self._questions[number]
+        if not question.is_put and self._is_ended:
+            raise self._left()
         if not is_answered:
             raise ClusterError(Problem(str(self.name), "its directory does not answer", "that it runs"))
         return question.answer
 
-    def _forget(self, number: int) -> None:
-        self._questions.pop(number, None)
+    def _left(self) -> ClusterError:
+        return ClusterError(Problem(str(self.name), "has left the others", "a cluster that is open"))
 
     # --- its thread
 
-    def _do(self, job: Callable[[], None]) -> None:
+    def _do(self, job: Callable[[], None]) -> bool:
+        """Let its thread do something; whether it still does anything."""
         with self._changed:
             if self._is_ended:
-                return
+                return False
             self._jobs.append(job)
             self._changed.notify_all()
+            return True
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
@@ -254,6 +259,8 @@ class Directory:
                 job()
             except AustralisError as error:
                 _log.warning("the directory: %s", error)
+            except Exception:
+                _log.exception("the directory goes on after what nobody expected")
 
     def _next(self) -> Callable[[], None] | None:
         """What is to be done now; nothing at the end."""
@@ -276,6 +283,9 @@ class Directory:
         with self._changed:
             self._is_ended = True
             self._jobs.clear()
+            for question in self._questions.values():
+                # There is no answer, and nobody who could give one.
+                question.answered.set()
 
     def _tell(self, topic: str, event: Any) -> None:
         self._carry(self._core.tell(topic, event, self._now()))

@@ -96,6 +96,11 @@ class Granter:
                 found = self._define(holder, said)
             except PieceRefused as error:
                 answer("", error)
+            except Exception as error:
+                # Its reader waits for an answer, whatever has failed, and asks again after this one.
+                is_known = isinstance(error, AustralisError)
+                _log.warning("no piece for %s: %s", holder, error, exc_info=not is_known)
+                answer("", PieceRefused(Refused.PIECE, "it could not be placed"))
             else:
                 answer(found, None)
 

@@ -45,6 +45,8 @@ class Acknowledger:
                 except AustralisError as error:
                     # The reader says again what it has when the link begins anew.
                     _log.warning("what %s has of %s is not noted: %s", consumer, output, error)
+                except Exception:
+                    _log.exception("what %s has of %s is not noted", consumer, output)
 
     def _next(self) -> dict[_Key, int]:
         """What waits, once there is something; nothing at the end."""

@@ -214,8 +214,12 @@ class Reader:
         if link.before:
             piece, grant = link.before.encode(), self._grant(link)
             said = Define(number, link.output, link.input, link.weight, self._version, piece, grant)
-        self._is_asked = True
-        connection.send(said)
+        with self._changed:
+            if self._is_ended or self._asked_on is not connection:
+                # Whoever ends the link closes what was asked for by then, and nothing later.
+                return
+            self._is_asked = True
+            connection.send(said)
 
     def _handle(self, connection: Connection, messages: Sequence[Message]) -> None:
         match messages[0].said:

@@ -131,6 +131,8 @@ class _Coming:
     files: set[str] = field(default_factory=set)
     is_wanted: list[Letter] = field(default_factory=list)
     """What is still to be done; a thread does one after the other."""
+    is_dropped: bool = False
+    """Whether its giver has given it up."""
 
 
 class Moving:
@@ -368,11 +370,12 @@ class Moving:
     def close(self) -> None:
         """Wait for nothing more; moves that are given are completed when the node is back."""
         self._fetching.close()
-        self._rerouting.close()
         with self._changed:
             self._is_ended = True
             folders = [each.folder for each in self._coming.values()]
             self._changed.notify_all()
+        # Last: its thread may wait for a move that waits for another node, and has now been told to end.
+        self._rerouting.close()
         for each in folders:
             shutil.rmtree(each, ignore_errors=True)
 
@@ -423,6 +426,7 @@ class Moving:
             coming = self._coming.get(move)
             if coming is None or coming.giver != sender:
                 return False
+            coming.is_dropped = True
             if not coming.is_wanted:
                 del self._coming[move]
         if not coming.is_wanted:
@@ -522,7 +526,7 @@ class Moving:
                 coming.is_wanted.pop(0)
                 if coming.is_wanted:
                     continue
-                if has_failed or isinstance(said, Given) or self._is_ended:
+                if has_failed or isinstance(said, Given) or coming.is_dropped or self._is_ended:
                     self._coming.pop(said.move, None)
                     shutil.rmtree(coming.folder, ignore_errors=True)
                 return

@@ -37,7 +37,13 @@ class MovingNode(Protocol):
     def read(self, output: str, begin: int = 0, /) -> pa.Table: ...
 
     def push(
-        self, name: str, batch: pa.Table, /, *, position: tuple[str, int] | None = None
+        self,
+        name: str,
+        batch: pa.Table,
+        /,
+        *,
+        position: tuple[str, int] | None = None,
+        wait_s: float | None = None,
     ) -> int | None: ...
 
     def forget(self, consumer: str, output: str, /) -> None: ...

@@ -32,6 +32,7 @@ from australis.cluster.moves.messages import (
 from australis.cluster.moves.node import Carrier, MovingNode
 from australis.cluster.moves.redrawing import OF_A_MOVE
 from australis.engine.change import life
+from australis.engine.ingest import Busy
 from australis.engine.store import SEQ
 from australis.engine.threads import Threads
 from australis.errors import AustralisError, ClusterError, Problem
@@ -139,14 +140,22 @@ class Rerouting:
                 if self._is_ended:
                     return
                 sender, said = self._questions.popleft()
-            try:
-                answer = self._answer(sender, said)
-            except AustralisError as error:
-                _log.info("%s asks for what cannot be done: %s", sender, error)
-                self._refuse("reroute")
-                answer = Declined(said.move, str(error)[:2000])
+            answer = self._tried(sender, said)
             if answer is not None:
                 self._tell(sender, answer)
+
+    def _tried(self, sender: NodeName, said: Reserve | Reroute | Release) -> Letter | None:
+        """Answer a question; whatever fails, those after it are answered as well."""
+        try:
+            return self._answer(sender, said)
+        except AustralisError as error:
+            _log.info("%s asks for what cannot be done: %s", sender, error)
+            problem = str(error)
+        except Exception as error:
+            _log.exception("%s could not be answered, in a way that nobody expected", sender)
+            problem = str(error)
+        self._refuse("reroute")
+        return Declined(said.move, problem[:2000])
 
     # --- its thread
 
@@ -360,12 +369,16 @@ class Rerouting:
         while (left_s := (until_ns - self._threads.ticks_ns()) / 1e9) > 0:
             if not self._node.moves.rests(left_s):
                 return False
-            if not any(self._pushed(loop) for loop in loops):
-                return True
+            try:
+                if not any(self._pushed(loop, left_s) for loop in loops):
+                    return True
+            except Busy:
+                # Nobody makes room meanwhile: trains may need the turn that is held here.
+                return False
         return False
 
-    def _pushed(self, loop: Relay) -> bool:
-        """Push what is between the ends of a loop; whether there was something."""
+    def _pushed(self, loop: Relay, limit_s: float) -> bool:
+        """Push what is between the ends of a loop, if there is room in time; whether there was something."""
         number, note = self._node.consumer(f"link:{loop.reader}", loop.output)
         if note is None:
             # It was never read.
@@ -375,7 +388,7 @@ class Rerouting:
         table = self._node.read(loop.output, number if known is None else int(known))
         if table.num_rows:
             end = table[SEQ][-1].as_py() + 1
-            self._node.push(loop.input, table.drop_columns([SEQ]), position=(source, end))
+            self._node.push(loop.input, table.drop_columns([SEQ]), position=(source, end), wait_s=limit_s)
         return bool(table.num_rows)
 
     def _until(self, happened: Callable[[], bool]) -> bool:

@@ -245,6 +245,9 @@ class Slider:
         except AustralisError as error:
             _log.warning("%s stays here, though this node has too much to do: %s", boxes, error)
             succeeded = False
+        except Exception:
+            _log.exception("%s could not slide, in a way that nobody expected", boxes)
+            succeeded = False
         if not succeeded:
             until = self._threads.now_us() + self._stay_us
             with self._turn:

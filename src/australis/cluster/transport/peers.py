@@ -132,11 +132,11 @@ class Peers:
         with self._lock:
             peer = self._peer(name)
             peer.place = place
-            if peer.wanted is None:
-                peer.wanted = self._threads.event()
-                worker = self._threads.start(lambda: self._keep(peer), f"australis-dial-{name}")
+            if (wanted := peer.wanted) is None:
+                wanted = peer.wanted = self._threads.event()
+                worker = self._threads.start(lambda: self._keep(peer, wanted), f"australis-dial-{name}")
                 self._workers.append(worker)
-            peer.wanted.set()
+            wanted.set()
         return peer
 
     def visit(self, place: Place, name: NodeName | None = None) -> None:
@@ -189,12 +189,14 @@ class Peers:
 
     # --- making connections
 
-    def _keep(self, peer: Peer) -> None:
-        """Dial a node whenever it is not connected."""
-        wait_s, wanted = FIRST_S, peer.wanted
-        assert wanted is not None
-        while not self._ended.is_set() and peer.wanted is wanted:
+    def _keep(self, peer: Peer, wanted: Event) -> None:
+        """Dial a node whenever it is not connected, until it is wanted no more."""
+        wait_s = FIRST_S
+        while True:
             wanted.clear()
+            # Looked at after that: whoever ends this sets the event last.
+            if self._ended.is_set() or peer.wanted is not wanted:
+                return
             if peer.connection is not None:
                 # Set when it ends.
                 wanted.wait()
@@ -224,10 +226,13 @@ class Peers:
                 self._visits.discard(place)
 
     def _dial(self, place: Place, name: NodeName | None) -> None:
+        # Other nodes say where they are, and that may be no place at all.
+        host, port = place
+        if not 0 < port < 1 << 16:
+            raise ClusterError(Problem(str(name or ""), f"{host}:{port} is no address", "a node there"))
         try:
             bare = socket.create_connection(place, HANDSHAKE_S)
-        except OSError as error:
-            host, port = place
+        except (OSError, ValueError) as error:
             raise ClusterError(Problem(str(name or ""), f"{host}:{port}: {error}", "a node there")) from error
         try:
             secured = Secured(bare, self._credentials, self._threads, dials=True)
@@ -306,6 +311,9 @@ class Peers:
             # One that was replaced meanwhile is told of no more: what came of it would wait on it for ever.
             if peer.connection is connection:
                 self._joined(peer, connection)
+                if self.peer(name).connection is None:
+                    # It has ended meanwhile, and that was told before all had heard of it.
+                    self._left(peer, connection)
 
     def _is_better(self, known: Connection, other: Connection) -> bool:
         """Whether a connection stays when there is another one: both sides must decide alike."""

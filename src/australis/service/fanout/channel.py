@@ -84,7 +84,7 @@ class Channel:
                     for piece in pieces_of(part):
                         self._add(piece)
         except Exception as error:
-            # Its readers are told, whatever it was: they would wait for ever.
+            # Whoever follows is told, and begins a new channel.
             is_known = isinstance(error, AustralisError)
             _log.error("the output %s is not read any more: %s", self.output, error, exc_info=not is_known)
         with self._lock:

@@ -84,10 +84,12 @@ class Subscriber:
         """The next piece; None if there is none in time, or nothing more comes. For a thread of its own."""
         while True:
             self._woken.clear()
+            # Asked first: what comes last comes before the end.
+            is_over = self.over is not None
             piece = self.catch_up() if self.is_behind else self.take()
             if piece is not None and not piece.table.num_rows and not piece.is_missed:
                 continue
-            if piece is not None or self.over is not None:
+            if piece is not None or is_over:
                 return piece
             if not self._woken.wait(wait_s):
                 return None

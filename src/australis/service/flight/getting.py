@@ -84,10 +84,12 @@ def _followed(
     subscriber = fanout.subscribe(node, output, begin, way=Way.FLIGHT)
     try:
         while not is_over():
+            # Asked first: what comes last comes before the end.
+            has_ended = subscriber.over is not None
             piece = subscriber.next(LOOK_EVERY_S)
             if piece is not None:
                 yield piece
-            elif subscriber.over is not None:
+            elif has_ended:
                 return
     finally:
         subscriber.close()

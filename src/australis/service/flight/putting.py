@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,10 +108,18 @@ class Put:
             while batches := self._next():
                 self._store(batches)
         except Exception as error:
-            # It is raised by the thread of the call, which tells the client.
+            # It is raised by the thread of the call, once the client sends no more.
             with self._changed:
                 self._failure = error
                 self._changed.notify_all()
+            self._tell_failure(error)
+
+    def _tell_failure(self, error: Exception) -> None:
+        """Tell a client that may wait for an acknowledgement before it sends more that none will come."""
+        detail = json.loads(refused(error).extra_info or b"{}")
+        # The client may be what has failed.
+        with suppress(pa.ArrowException, OSError):
+            self._tell({"error": detail})
 
     def _next(self) -> list[Batch]:
         """The batches that have come meanwhile, as far as they are stored together; none at the end."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,8 +58,10 @@ def start_deploy(host: Host, wanted: Wanted, caller: Caller) -> Operation:
     tables = tables_of(network, wanted.tables)
     _check_revision(host, wanted.revision)
 
+    operation = _changing(host, "deploy", caller)
+
     def work() -> Outcome:
-        with host.changing:
+        with _in_turn(host, operation):
             _check_revision(host, wanted.revision)
             difference = _deploy(host, network, tables, accept_loss=wanted.accept_loss)
             current = host.current
@@ -66,7 +69,7 @@ def start_deploy(host: Host, wanted: Wanted, caller: Caller) -> Operation:
         host.tell()
         return Outcome(difference, current.revision)
 
-    return host.operations.start(_changing(host, "deploy", caller), work)
+    return host.operations.start(operation, work)
 
 
 def _deploy(
@@ -135,13 +138,27 @@ def _changing(host: Host, kind: str, caller: Caller) -> Operation:
 
     def stage() -> str:
         node = host.node
-        return node.change_stage if node.is_deployed else ""
+        return node.change_stage if operation.has_turn and node.is_deployed else ""
 
     def cancel() -> None:
-        if host.node.is_deployed:
+        # Before its turn, the change that is under way is another one.
+        if operation.has_turn and host.node.is_deployed:
             host.node.cancel_change()
 
-    return Operation(kind, caller.name, stage=stage, cancel=cancel)
+    operation = Operation(kind, caller.name, stage=stage, cancel=cancel)
+    return operation
+
+
+@contextmanager
+def _in_turn(host: Host, operation: Operation) -> Iterator[None]:
+    """Let an operation change the network, unless it was cancelled while it waited for others."""
+    with host.changing:
+        operation.check_wanted()
+        operation.has_turn = True
+        try:
+            yield
+        finally:
+            operation.has_turn = False
 
 
 # --- boxes as copies
@@ -172,27 +189,31 @@ def start_split(host: Host, wanted: SplitWanted, caller: Caller) -> Operation:
     """Run a box as copies, as an operation; what cannot be split is refused here."""
     compare_split(host, wanted)
 
+    operation = _changing(host, "split", caller)
+
     def work() -> SplitChange:
-        with host.changing:
+        with _in_turn(host, operation):
             box, into, by, any_order = wanted
             found = host.deployed.split(box, into, by=by, any_order=any_order)
         host.tell()
         return found
 
-    return host.operations.start(_changing(host, "split", caller), work)
+    return host.operations.start(operation, work)
 
 
 def start_unsplit(host: Host, box: str, caller: Caller) -> Operation:
     """Run a box that was split as one, as an operation."""
     compare_unsplit(host, box)
 
+    operation = _changing(host, "unsplit", caller)
+
     def work() -> SplitChange:
-        with host.changing:
+        with _in_turn(host, operation):
             found = host.deployed.unsplit(box)
         host.tell()
         return found
 
-    return host.operations.start(_changing(host, "unsplit", caller), work)
+    return host.operations.start(operation, work)
 
 
 # --- whether it runs
@@ -233,14 +254,16 @@ def start_attach(host: Host, name: str, given: Given, caller: Caller) -> Operati
     query = admitted(host, given, query=True)
     _check_new(host, name, query)
 
+    operation = _changing(host, "attach", caller)
+
     def work() -> list[str]:
-        with host.changing:
+        with _in_turn(host, operation):
             if _check_new(host, name, query):
                 host.deployed.attach(query, name=name)
         host.tell()
         return outputs_of(name, query)
 
-    return host.operations.start(_changing(host, "attach", caller), work)
+    return host.operations.start(operation, work)
 
 
 def _check_new(host: Host, name: str, query: Network) -> bool:

@@ -92,7 +92,9 @@ class Host:
 
         The caller holds `changing`. If it fails, the node is as if it had been started again.
         """
-        before, self._node = self.node, None
+        with self._telling:
+            # Whoever tells of this node is done, and nobody begins to.
+            before, self._node = self.node, None
         self.feeds.arrange(None, None)
         self.neighbours.arrange(None, None)
         before.stop()
@@ -127,6 +129,9 @@ class Host:
     def stop(self, *, now: bool = False) -> None:
         """Stop the node; what it has is safe in its root."""
         self.stopping.set()
+        with self._telling:
+            # Whoever began to tell before that is done: nothing starts again what ends now.
+            pass
         self.neighbours.close()
         self.feeds.close(0.0 if now else FEEDS_END_S)
         if self._node is not None:

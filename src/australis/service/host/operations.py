@@ -52,9 +52,16 @@ class Operation:
     cancel: Callable[[], None] | None = None
     """What gives it up; None if that cannot be done."""
     is_cancelled: bool = False
+    has_turn: bool = False
+    """Whether it is the one that changes the network now."""
     over: threading.Event = field(default_factory=threading.Event)
     ended: Future[None] = field(default_factory=Future)
     """The same for those who wait without a thread."""
+
+    def check_wanted(self) -> None:
+        """Raise if it was cancelled, and has not begun yet."""
+        if self.is_cancelled:
+            raise ServiceError(ErrorCode.CONFLICT, Problem("", "was cancelled before it began"))
 
 
 class Operations:
@@ -107,8 +114,7 @@ class Operations:
     def _run(self, operation: Operation, work: Callable[[], Any]) -> None:
         operation.state = OperationState.RUNNING
         try:
-            if operation.is_cancelled:
-                raise ServiceError(ErrorCode.CONFLICT, Problem("", "was cancelled before it began"))
+            operation.check_wanted()
             operation.result = work()
             operation.state = OperationState.DONE
         except AustralisError as error:

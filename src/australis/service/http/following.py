@@ -95,11 +95,13 @@ class Following:
         try:
             while True:
                 self._ready.clear()
+                # Asked first: what comes last comes before the end.
+                why = subscriber.over
                 piece = await reading(subscriber.catch_up) if subscriber.is_behind else subscriber.take()
                 if piece is not None:
                     if piece.table.num_rows or piece.is_missed:
                         yield piece
-                elif (why := subscriber.over) is not None:
+                elif why is not None:
                     yield Last(why)
                     return
                 else:

@@ -32,15 +32,17 @@ class Neighbours:
         self._node: Node | None = None
         self._cluster: Cluster | None = None
         self._slider: Slider | None = None
+        self._closing = 0
+        """How many threads end what there was; nothing is arranged meanwhile."""
         self.on_redrawn: Callable[[], None] = lambda: None
         """Called when boxes have come from another node, or gone to one."""
 
     def arrange(self, node: Node | None, network: Network | None) -> None:
         """Connect the node if it runs a network, and link its inputs as the settings and the network say."""
+        if node is not self._node:
+            self._close()
         with self._lock:
-            if self._cluster is not None and node is not self._node:
-                self._close()
-            if node is None or network is None or self._credentials is None:
+            if self._closing or node is None or network is None or self._credentials is None:
                 return
             if self._cluster is None:
                 self._open(node, self._credentials)
@@ -49,8 +51,7 @@ class Neighbours:
 
     def close(self) -> None:
         """End all connections."""
-        with self._lock:
-            self._close()
+        self._close()
 
     @property
     def status(self) -> ClusterStatus | None:
@@ -118,12 +119,19 @@ class Neighbours:
         )
 
     def _close(self) -> None:
-        slider, self._slider = self._slider, None
-        if slider is not None:
-            slider.close()
-        cluster, self._cluster, self._node = self._cluster, None, None
-        if cluster is not None:
-            cluster.close()
+        """End what there is; not with the lock, for which threads that are waited for may want to arrange."""
+        with self._lock:
+            slider, cluster = self._slider, self._cluster
+            self._slider = self._cluster = self._node = None
+            self._closing += 1
+        try:
+            if slider is not None:
+                slider.close()
+            if cluster is not None:
+                cluster.close()
+        finally:
+            with self._lock:
+                self._closing -= 1
 
     def _wanted(self, network: Network) -> dict[str, tuple[str, float]]:
         """The sources and weights of inputs; the settings come before what is drawn."""
