@@ -28,9 +28,11 @@ def time_counts(times: Numbers) -> list[tuple[int, int]]:
     """
     if not len(times):
         return []
-    steps = times // ARRIVAL_STEP_US
-    newest = int(steps.max())
-    ages = newest - steps
+    newest, oldest = int(times.max()) // ARRIVAL_STEP_US, int(times.min()) // ARRIVAL_STEP_US
+    if newest == oldest:
+        # What came together: usual, and there may be millions of them.
+        return [(newest * ARRIVAL_STEP_US, len(times))]
+    ages = newest - times // ARRIVAL_STEP_US
     parts = np.floor(PER_OCTAVE * np.log2(np.maximum(ages, EXACT_STEPS) / EXACT_STEPS)).astype(np.int64)
     places = np.where(ages < EXACT_STEPS, ages, EXACT_STEPS + parts)
     counts = np.bincount(places)

@@ -18,6 +18,7 @@ from australis.kernels.kernel import CAUSE, Kernel, State, Step, empty_output, o
 
 Rows = npt.NDArray[Any]
 """Numbers of rows of a batch, ascending."""
+_NO_ROWS: Rows = np.empty(0, np.int64)
 
 
 class Stateless(Kernel):
@@ -44,25 +45,32 @@ class FilterKernel(Stateless):
 
     def step(self, state: State, port: int, batch: pa.Table, now: int) -> Step:
         batch = batch.combine_chunks()
-        rest: Rows = np.arange(batch.num_rows)
-        chosen = []
-        for predicate in self._predicates:
+        chosen: list[Rows] = []
+        rest: Rows | None = None
+        last = len(self._predicates)
+        for number, predicate in enumerate(self._predicates):
             holds = self._holds(predicate, batch, rest)
-            chosen.append(rest[holds])
-            rest = rest[~holds]
-        chosen.append(rest)
-        unread = sum(len(chosen[port]) for port in self.unread_ports)
-        read = [rows[:0] if port in self.unread_ports else rows for port, rows in enumerate(chosen)]
-        return Step(state, tuple(_rows(batch, rows) for rows in read), unread=unread)
+            chosen.append(_NO_ROWS if number in self.unread_ports else _where(holds, rest))
+            if number + 1 < last or last not in self.unread_ports:
+                rest = _where(~holds, rest)
+        chosen.append(_NO_ROWS if rest is None or last in self.unread_ports else rest)
+        unread = batch.num_rows - sum(map(len, chosen))
+        return Step(state, tuple(_rows(batch, rows) for rows in chosen), unread=unread)
 
-    def _holds(self, predicate: Expr, batch: pa.Table, rows: Rows) -> npt.NDArray[np.bool_]:
-        if len(rows) == batch.num_rows:
+    def _holds(self, predicate: Expr, batch: pa.Table, rows: Rows | None) -> npt.NDArray[np.bool_]:
+        """Which of some rows, or of all, satisfy a predicate."""
+        if rows is None or len(rows) == batch.num_rows:
             return truths(evaluate(predicate, batch, self._timezone))
         if len(rows) == 0:
             return np.zeros(0, np.bool_)
         # No predicate reads TS, but it gives the number of rows where a predicate reads no attribute at all.
         read = batch.select([*sorted(attributes(predicate)), TS]).take(pa.array(rows))
         return truths(evaluate(predicate, read, self._timezone))
+
+
+def _where(holds: npt.NDArray[np.bool_], rows: Rows | None) -> Rows:
+    """Those of some rows, or of all, for which something holds."""
+    return np.flatnonzero(holds) if rows is None else rows[holds]
 
 
 class MapKernel(Stateless):
