@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from tests.client.test_tuples import rows
 
 import australis
 from australis.errors import ServiceError
+from pyspark_australis import DefaultSource
 from pyspark_australis.options import SourceOptions
 
 
 def test_batches_and_streams(spark: SparkSession, start: Callable[..., str], tmp_path: Path) -> None:
+    if " " in sys.executable:
+        # Spark then looks for no data sources: it asks a shell for the Python without quoting its path.
+        spark.dataSource.register(DefaultSource)
     url = start()
     with australis.connect(url) as node:
         node.deploy(network())
